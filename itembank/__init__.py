@@ -1,0 +1,1 @@
+"""What is asked: items, banks of items, and the documents they refer to. Knows nothing of judging or servers."""

@@ -1,0 +1,1 @@
+"""Deterministic long documents; one plugin a file."""

@@ -1,0 +1,1 @@
+"""Explains and decides; pure functions over run folders."""

@@ -1,0 +1,1 @@
+"""Report formats; one plugin a file, found by its name."""

@@ -1,0 +1,1 @@
+"""Asks, times and records. Stores raw replies and nanoseconds; computes nothing from them."""

@@ -1,0 +1,1 @@
+"""Engine probes; one plugin a file, found by its name."""

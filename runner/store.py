@@ -1,0 +1,176 @@
+"""The run folder: create, append, read, resume. A folder is valid after every line.
+
+`.jsonl` files only grow; `run.json` is replaced atomically. Computes nothing.
+"""
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from itembank.errors import UserError
+from runner.exchange import Level, LevelExchange, Trial
+from runner.record import RunRecord, upgrade
+
+T = TypeVar("T")
+FILES = {Trial: "trials.jsonl", Level: "levels.jsonl", LevelExchange: "exchanges.jsonl"}
+_ENCODER = msgspec.json.Encoder()
+
+
+def utc_now() -> str:
+    """The wall time, UTC, ISO 8601 with microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def safe_name(name: str) -> str:
+    """A folder name that stays inside its parent on every file system.
+
+    >>> safe_name("../etc/x"), safe_name("con")
+    ('etc_x', 'con_')
+    """
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80]
+    reserved = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)}
+    return f"{name}_" if name.split(".")[0].lower() in reserved or not name else name
+
+
+class RunFolder:
+    """One run on disk. Opened for writing it holds a lock; opened for reading it holds nothing."""
+
+    def __init__(self, path: Path, record: RunRecord) -> None:
+        self.path = path
+        self.record = record
+        self._files: dict[str, IO[bytes]] = {}
+        self._lock: IO[bytes] | None = None
+
+    @classmethod
+    def create(cls, out: Path, record: RunRecord) -> "RunFolder":
+        """A new folder `out/<serving>/<UTC time>-<kind>` with its record written and its lock held."""
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        parent = out / safe_name(str(record.serving.get("name", "serving")))
+        for attempt in range(1000):
+            path = parent / f"{stamp}-{record.kind}{f'-{attempt}' if attempt else ''}"
+            try:
+                path.mkdir(parents=True)
+                break
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise UserError(f"cannot create {path}: {error.strerror}; give a writable folder with --out") from None
+        run = cls(path, record)
+        run._acquire()
+        run.write_record(record)
+        return run
+
+    @classmethod
+    def read(cls, path: Path) -> "RunFolder":
+        """The folder at `path`, for reading. Raises UserError if it is no run folder."""
+        return cls(path, read_record(path))
+
+    @classmethod
+    def resume(cls, path: Path) -> "RunFolder":
+        """The folder at `path`, for writing: takes the lock and drops torn last lines."""
+        run = cls.read(path)
+        run._acquire()
+        for name in FILES.values():
+            _drop_torn_tail(path / name)
+        return run
+
+    def _acquire(self) -> None:
+        self._lock = (self.path / ".lock").open("wb")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(f"another triplicate is writing to {self.path}; wait for it or stop it") from None
+
+    def write_record(self, record: RunRecord) -> None:
+        """Replace run.json in one step."""
+        self.record = record
+        temporary = self.path / "run.json.new"
+        with temporary.open("wb") as file:
+            file.write(msgspec.json.format(_ENCODER.encode(record), indent=1))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.path / "run.json")
+
+    def update(self, **changes: Any) -> None:
+        """Change fields of the record."""
+        self.write_record(replace(self.record, **changes))
+
+    def append(self, row: Trial | Level | LevelExchange) -> None:
+        """Add one line; it is in the file when this returns."""
+        name = FILES[type(row)]
+        if name not in self._files:
+            self._files[name] = (self.path / name).open("ab")
+        self._files[name].write(_ENCODER.encode(row) + b"\n")
+        self._files[name].flush()
+
+    def trials(self) -> Iterator[Trial]:
+        """The trials in the order of their ends."""
+        return self._rows(Trial)
+
+    def levels(self) -> Iterator[Level]:
+        """The levels in the order of measuring."""
+        return self._rows(Level)
+
+    def exchanges(self) -> Iterator[LevelExchange]:
+        """The requests of a ladder in the order of their ends."""
+        return self._rows(LevelExchange)
+
+    def _rows(self, kind: type[T]) -> Iterator[T]:
+        path = self.path / FILES[kind]
+        if not path.exists():
+            return
+        decoder = msgspec.json.Decoder(kind)
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield decoder.decode(line)
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    raise UserError(f"{path}:{number}: damaged line ({error}); --repair leaves it out") from None
+
+    def close(self) -> None:
+        """Close the files and give the lock back."""
+        for file in (*self._files.values(), *([self._lock] if self._lock else ())):
+            file.close()
+        self._files, self._lock = {}, None
+
+    def __enter__(self) -> "RunFolder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_record(path: Path) -> RunRecord:
+    """The record of the run folder at `path`. Raises UserError if there is none or it cannot be read."""
+    try:
+        row = msgspec.json.decode((path / "run.json").read_bytes())
+    except FileNotFoundError:
+        raise UserError(f"{path} is no run folder: it has no run.json") from None
+    except (OSError, msgspec.DecodeError) as error:
+        raise UserError(f"{path / 'run.json'}: not readable: {error}") from None
+    if not isinstance(row, dict):
+        raise UserError(f"{path / 'run.json'}: not a record of triplicate")
+    try:
+        return msgspec.convert(upgrade(row), RunRecord)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{path / 'run.json'}: not a record of triplicate: {error}") from None
+
+
+def _drop_torn_tail(path: Path) -> None:
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        content = file.read()
+        end = content.rfind(b"\n") + 1
+        if end < len(content):
+            file.truncate(end)

@@ -1,0 +1,1 @@
+"""The scorers; one plugin a file, found by its name."""
