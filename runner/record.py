@@ -65,6 +65,8 @@ class RunRecord:
     """name, digest, items (the number), dimensions (name to number)."""
     identity_before: Identity | None = None
     identity_after: Identity | None = None
+    identity_changes: tuple[str, ...] = ()
+    """Facts that changed while the run went on, a line each; any makes the run INVALID."""
     boots: tuple[Mapping[str, Any], ...] = ()
     """One entry for each start of a launched server: number, started_at, identity digest."""
     started_at: str = ""

@@ -7,7 +7,7 @@ import fcntl
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from runner.record import RunRecord, upgrade
 
 T = TypeVar("T")
 FILES = {Trial: "trials.jsonl", Level: "levels.jsonl", LevelExchange: "exchanges.jsonl"}
+VERDICTS = "verdicts.jsonl"
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -78,7 +79,7 @@ class RunFolder:
         """The folder at `path`, for writing: takes the lock and drops torn last lines."""
         run = cls.read(path)
         run._acquire()
-        for name in FILES.values():
+        for name in (*FILES.values(), VERDICTS):
             _drop_torn_tail(path / name)
         return run
 
@@ -105,7 +106,13 @@ class RunFolder:
 
     def append(self, row: Trial | Level | LevelExchange) -> None:
         """Add one line; it is in the file when this returns."""
-        name = FILES[type(row)]
+        self._append(FILES[type(row)], row)
+
+    def append_verdict(self, row: Mapping[str, Any]) -> None:
+        """Add one line to verdicts.jsonl."""
+        self._append(VERDICTS, row)
+
+    def _append(self, name: str, row: object) -> None:
         if name not in self._files:
             self._files[name] = (self.path / name).open("ab")
         self._files[name].write(_ENCODER.encode(row) + b"\n")
@@ -113,29 +120,26 @@ class RunFolder:
 
     def trials(self) -> Iterator[Trial]:
         """The trials in the order of their ends."""
-        return self._rows(Trial)
+        return _lines(self.path / FILES[Trial], Trial)
 
     def levels(self) -> Iterator[Level]:
         """The levels in the order of measuring."""
-        return self._rows(Level)
+        return _lines(self.path / FILES[Level], Level)
 
     def exchanges(self) -> Iterator[LevelExchange]:
         """The requests of a ladder in the order of their ends."""
-        return self._rows(LevelExchange)
+        return _lines(self.path / FILES[LevelExchange], LevelExchange)
 
-    def _rows(self, kind: type[T]) -> Iterator[T]:
-        path = self.path / FILES[kind]
-        if not path.exists():
-            return
-        decoder = msgspec.json.Decoder(kind)
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if not line.endswith(b"\n"):
-                    return
-                try:
-                    yield decoder.decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                    raise UserError(f"{path}:{number}: damaged line ({error}); --repair leaves it out") from None
+    def verdicts(self) -> Iterator[dict[str, Any]]:
+        """The verdict lines; a response that could not be had has none."""
+        return _lines(self.path / VERDICTS, dict)
+
+    def replace_verdicts(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write verdicts.jsonl anew in one step."""
+        temporary = self.path / f"{VERDICTS}.new"
+        with temporary.open("wb") as file:
+            file.writelines(_ENCODER.encode(row) + b"\n" for row in rows)
+        temporary.replace(self.path / VERDICTS)
 
     def close(self) -> None:
         """Close the files and give the lock back."""
@@ -164,6 +168,21 @@ def read_record(path: Path) -> RunRecord:
         return msgspec.convert(upgrade(row), RunRecord)
     except msgspec.ValidationError as error:
         raise UserError(f"{path / 'run.json'}: not a record of triplicate: {error}") from None
+
+
+def _lines(path: Path, kind: type[T]) -> Iterator[T]:
+    """The rows of a file; a torn last line is left out. Raises UserError naming a damaged line."""
+    if not path.exists():
+        return
+    decoder = msgspec.json.Decoder(kind)
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise UserError(f"{path}:{number}: damaged line ({error}); --repair leaves it out") from None
 
 
 def _drop_torn_tail(path: Path) -> None:

@@ -1,0 +1,37 @@
+"""Finds the run folder that a user means. Reads run.json files and nothing else."""
+
+from pathlib import Path
+
+from itembank.errors import UserError, nearest
+from runner.store import read_record, safe_name
+
+DEFAULT_OUT = Path("runs")
+
+
+def find_run(name: str, out: Path = DEFAULT_OUT, kind: str = "quality") -> Path:
+    """The folder of a RUN: a run folder, or a serving's name for its newest complete run of that kind.
+
+    Raises UserError with the nearest name where there is none.
+    """
+    path = Path(name)
+    if (path / "run.json").is_file():
+        return path
+    if path.is_dir() and path.parent != out and path != out / safe_name(name):
+        raise UserError(f"{path} is no run folder: it has no run.json")
+    servings = sorted(child.name for child in out.iterdir() if child.is_dir()) if out.is_dir() else []
+    if safe_name(name) not in servings:
+        raise UserError(f"no run {name!r} in {out}; {nearest(name, servings)}")
+    complete = [path for path in run_folders(out / safe_name(name)) if _is_complete(path, kind)]
+    if not complete:
+        raise UserError(f"{out / safe_name(name)} holds no complete {kind} run; finish one first")
+    return max(complete, key=lambda path: (read_record(path).started_at, path.name))
+
+
+def run_folders(root: Path) -> list[Path]:
+    """Every run folder below `root`, oldest name first."""
+    return sorted(path.parent for path in root.rglob("run.json"))
+
+
+def _is_complete(path: Path, kind: str) -> bool:
+    record = read_record(path)
+    return record.kind == kind and record.status == "complete"
