@@ -28,7 +28,10 @@ def test_same_seed_same_bytes(name: str) -> None:
     """Also in another process with other hash seeds."""
     context = {"name": name, "seed": 77, "tokens": 3000}
     here = hashlib.sha256(context_text(context).encode()).hexdigest()
-    code = f"import hashlib; from itembank.bank import context_text as t; print(hashlib.sha256(t({context!r}).encode()).hexdigest())"
+    code = (
+        "import hashlib; from itembank.bank import context_text as text;"
+        f"print(hashlib.sha256(text({context!r}).encode()).hexdigest())"
+    )
     there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert there.stdout.strip() == here
     assert context_text({**context, "seed": 78}) != context_text(context)
