@@ -1,0 +1,213 @@
+"""Sends chat requests and keeps all that comes back, with a time for every read. The only file that knows HTTP.
+
+httpx over the aiohttp transport: stock httpx costs a multiple of the CPU per streamed chunk, and a slow client fakes
+the very curve that a ladder looks for. No connection limit, no proxy from the environment, no total time limit, no
+redirect, no retry: whatever goes wrong becomes the exchange's Failure.
+"""
+
+import asyncio
+import ssl
+import time
+import zlib
+from collections.abc import Callable, Coroutine, Mapping
+from contextvars import ContextVar
+from typing import Any, Self, TypeVar, cast
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+from itembank.errors import UserError
+from runner.config import ServingConfig
+from runner.dialect import encoded, unstreamed
+from runner.exchange import Exchange, Failure, FailureKind
+from runner.failure import advice, failure, of_status
+from runner.reply import KEPT_RAW, Received, Reply, exchange_of, kept_headers, only_model
+from runner.wire import End, take, taking
+
+T = TypeVar("T")
+MAX_BYTES = 64 << 20
+KEEPALIVE_S = 4.0
+"""Below the 5 s after which common servers hang up: a connection that both sides still hold is never a dead one."""
+_SENT: ContextVar[list[int]] = ContextVar("sent")
+
+
+class Client:
+    """One server, as many requests at a time as are sent. Opened with `async with`."""
+
+    def __init__(
+        self,
+        serving: ServingConfig,
+        *,
+        connect_timeout_s: float = 10.0,
+        idle_timeout_s: float = 600.0,
+        max_bytes: int = MAX_BYTES,
+        kept_raw: int = KEPT_RAW,
+        clock_ns: Callable[[], int] = time.perf_counter_ns,
+    ) -> None:
+        self.serving = serving
+        self.base_url = serving.base_url.rstrip("/")
+        self.idle_timeout_s = idle_timeout_s
+        self._max_bytes, self._kept_raw, self._clock_ns = max_bytes, kept_raw, clock_ns
+        self._key = serving.api_key
+        self._timeout = {"connect": connect_timeout_s, "read": idle_timeout_s, "write": None, "pool": None}
+        self._headers = {"accept-encoding": "identity", "user-agent": "triplicate"}
+        if self._key:
+            self._headers["authorization"] = f"Bearer {self._key}"
+        self._post_headers = {**self._headers, "content-type": "application/json"}
+        self._transport: AiohttpTransport | None = None
+        self._turn = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        trace = aiohttp.TraceConfig()
+        trace.on_request_chunk_sent.append(self._note_sent)
+        session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0, ttl_dns_cache=300, keepalive_timeout=KEEPALIVE_S, ssl=_tls(self.serving.verify_tls)
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            read_bufsize=1 << 20,
+            trace_configs=[trace],
+        )
+        self._transport = AiohttpTransport(client=session, trust_env=False)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._transport is not None:
+            await self._transport.aclose()
+            self._transport = None
+
+    async def send(
+        self, body: Mapping[str, Any], *, stream: bool = True, due_ns: int | None = None, retries: int = 0
+    ) -> Exchange:
+        """Ask for one chat completion; whatever the server does wrong is the exchange's failure.
+
+        `due_ns` is when it was meant to start; `retries` is recorded, nothing is retried here.
+        """
+        return await self.exchange(await self.receive(body, stream=stream, due_ns=due_ns, retries=retries))
+
+    async def receive(
+        self, body: Mapping[str, Any], *, stream: bool = True, due_ns: int | None = None, retries: int = 0
+    ) -> Received:
+        """The first half of `send`: returns as soon as the reply has ended, before anything is decoded."""
+        payload = {**body, "stream": True} if stream else unstreamed(body)
+        request = httpx.Request(
+            "POST",
+            f"{self.base_url}/chat/completions",
+            headers=self._post_headers,
+            content=encoded(payload),
+            extensions={"timeout": self._timeout},
+        )
+        due_ns = self._clock_ns() if due_ns is None else due_ns
+        received = Received(request=payload, stream=stream, due_ns=due_ns, retries=retries)
+        await self._fetch(request, received, self._max_bytes)
+        return received
+
+    async def exchange(self, received: Received) -> Exchange:
+        """The second half of `send`: decodes a reply, in slices that leave room for other streams."""
+        return await exchange_of(received, key=self._key, kept_raw=self._kept_raw, turn=self._turn)
+
+    async def get(self, path: str, *, timeout_s: float = 5.0, max_bytes: int = 4 << 20) -> Reply:
+        """Ask for a page of the same server; redirects are not followed.
+
+        A path without a leading slash is relative to the base URL without its `/v1`.
+        """
+        root = self.base_url.removesuffix("/v1") + "/"
+        url = urljoin(root, path)
+        if urlsplit(url)[:2] != urlsplit(root)[:2]:
+            raise ValueError(f"{path!r} is on another server")
+        timeout = {"connect": timeout_s, "read": timeout_s, "write": None, "pool": None}
+        request = httpx.Request("GET", url, headers=self._headers, extensions={"timeout": timeout})
+        received = Received(request={}, stream=False, due_ns=self._clock_ns())
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._fetch(request, received, max_bytes)
+        except TimeoutError:
+            received.broke = failure(FailureKind.TIMEOUT, f"no complete reply within {timeout_s:g} s", key=self._key)
+        body, status = received.taken.body, received.status
+        problem = received.broke
+        if status is not None and status >= 300:
+            problem = of_status(status, received.headers, body, key=self._key)
+        elif received.end is End.TOO_LONG:
+            problem = failure(FailureKind.PROTOCOL, f"the page is longer than {max_bytes} bytes", key=self._key)
+        return Reply(status=status, headers=received.headers, body=body, failure=problem)
+
+    async def model(self) -> str:
+        """The model to ask for: the configured one or, for `auto`, the only one that the server lists.
+
+        Raises UserError saying what to do if the server cannot be asked or lists none or several.
+        """
+        if self.serving.model != "auto":
+            return self.serving.model
+        reply = await self.get(f"{self.base_url}/models", timeout_s=30.0)
+        if reply.failure is not None:
+            raise UserError(advice(reply.failure, self.serving))
+        return only_model(reply, self.serving)
+
+    async def _fetch(self, request: httpx.Request, received: Received, limit: int) -> None:
+        """Send one request and read its reply to the end; what goes wrong is noted."""
+        if self._transport is None:
+            raise RuntimeError("the client is not open")
+        sent: list[int] = []
+        _SENT.set(sent)
+        response: httpx.Response | None = None
+        try:
+            response = await self._transport.handle_async_request(request)
+            received.status, received.headers = response.status_code, kept_headers(response.headers, self._key)
+            received.taken = taking(response.headers.get("content-encoding", "").strip().lower())
+            stream = aiter(cast(httpx.AsyncByteStream, response.stream))
+            sse = received.stream and response.status_code == 200
+            received.end = await take(stream, received.taken, clock_ns=self._clock_ns, limit=limit, sse=sse)
+        except Exception as error:  # noqa: BLE001 - the boundary to a server that may do anything
+            received.broke = self._broken(error, received)
+        finally:
+            received.done_ns = self._clock_ns()
+            received.sent_ns = sent[-1] if sent else None
+            if response is not None:
+                await response.aclose()
+
+    def _broken(self, error: Exception, received: Received) -> Failure:
+        cause = error.__cause__ if isinstance(error, httpx.TransportError) and error.__cause__ else error
+        kind, detail = _fault(cause, begun=received.status is not None)
+        if kind is FailureKind.TIMEOUT:
+            detail = f"no byte for {self.idle_timeout_s:g} s"
+        if received.status is not None:
+            detail += f" (after {received.taken.size} bytes)"
+        return failure(kind, detail, key=self._key, status=received.status)
+
+    async def _note_sent(self, *_: object) -> None:
+        _SENT.get().append(self._clock_ns())
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end: on uvloop where there is one, on plain asyncio elsewhere."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main)
+
+
+def _fault(error: BaseException, *, begun: bool) -> tuple[FailureKind, str]:
+    """What broke; before the head of the reply every broken connection is a CONNECT, afterwards a cut stream."""
+    text = str(error) or type(error).__name__
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return FailureKind.CONNECT, "no connection within the time limit"
+    if isinstance(error, TimeoutError):
+        return FailureKind.TIMEOUT, text
+    if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ClientConnectionError | OSError):
+        return FailureKind.CUT_STREAM if begun else FailureKind.CONNECT, text
+    if isinstance(error, zlib.error):
+        return FailureKind.CUT_STREAM, f"the compressed reply is damaged: {error}"
+    return FailureKind.PROTOCOL, f"{type(error).__name__}: {text}"
+
+
+def _tls(verify: bool) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
