@@ -114,7 +114,8 @@ def load_config(path: Path | None) -> Config:
 def _refuse_unknown(tree: Mapping[str, Any], path: Path) -> None:
     _refuse_keys(tree, Config, f"{path}: top level")
     _refuse_keys(tree.get("bank"), BankSource, f"{path}: bank")
-    for row in tree.get("serving", ()):
+    rows = tree.get("serving")
+    for row in rows if isinstance(rows, list) else ():
         where = f"{path}: serving {row.get('name', '?') if isinstance(row, dict) else '?'}"
         _refuse_keys(row, ServingConfig, where)
         if isinstance(row, dict):

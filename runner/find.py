@@ -21,7 +21,7 @@ def find_run(name: str, out: Path = DEFAULT_OUT, kind: str = "quality") -> Path:
     servings = sorted(child.name for child in out.iterdir() if child.is_dir()) if out.is_dir() else []
     if safe_name(name) not in servings:
         raise UserError(f"no run {name!r} in {out}; {nearest(name, servings)}")
-    complete = [path for path in run_folders(out / safe_name(name)) if _is_complete(path, kind)]
+    complete = [path for path in run_folders(out / safe_name(name)) if _is_complete(path, name, kind)]
     if not complete:
         raise UserError(f"{out / safe_name(name)} holds no complete {kind} run; finish one first")
     return max(complete, key=lambda path: (read_record(path).started_at, path.name))
@@ -32,6 +32,7 @@ def run_folders(root: Path) -> list[Path]:
     return sorted(path.parent for path in root.rglob("run.json"))
 
 
-def _is_complete(path: Path, kind: str) -> bool:
+def _is_complete(path: Path, name: str, kind: str) -> bool:
+    """Names that share a folder (`a/b`, `a_b`) are told apart by the record."""
     record = read_record(path)
-    return record.kind == kind and record.status == "complete"
+    return record.kind == kind and record.status == "complete" and record.serving.get("name") == name

@@ -11,17 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import msgspec
 
 from itembank.errors import UserError
 from runner.exchange import Level, LevelExchange, Trial
+from runner.lines import drop_damaged, lines
 from runner.record import RunRecord, upgrade
 
-T = TypeVar("T")
 FILES = {Trial: "trials.jsonl", Level: "levels.jsonl", LevelExchange: "exchanges.jsonl"}
 VERDICTS = "verdicts.jsonl"
+KINDS: dict[str, type] = {**{name: kind for kind, name in FILES.items()}, VERDICTS: dict}
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -34,11 +35,11 @@ def safe_name(name: str) -> str:
     """A folder name that stays inside its parent on every file system.
 
     >>> safe_name("../etc/x"), safe_name("con")
-    ('etc_x', 'con_')
+    ('etc_x', '_con')
     """
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80]
     reserved = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)}
-    return f"{name}_" if name.split(".")[0].lower() in reserved or not name else name
+    return f"_{name}" if name.split(".")[0].lower() in reserved or not name else name
 
 
 class RunFolder:
@@ -75,19 +76,28 @@ class RunFolder:
         return cls(path, read_record(path))
 
     @classmethod
-    def resume(cls, path: Path) -> "RunFolder":
-        """The folder at `path`, for writing: takes the lock and drops torn last lines."""
+    def resume(cls, path: Path, repair: bool = False) -> "RunFolder":
+        """The folder at `path`, for writing: takes the lock and drops torn last lines.
+
+        With `repair` it drops damaged lines inside the files as well and notes how many.
+        """
         run = cls.read(path)
         run._acquire()
-        for name in (*FILES.values(), VERDICTS):
-            _drop_torn_tail(path / name)
+        dropped = {name: drop_damaged(path / name, kind, inside=repair) for name, kind in KINDS.items()}
+        notes = [f"{count} damaged lines of {name} left out" for name, count in dropped.items() if count]
+        if notes:
+            run.update(notes=(*run.record.notes, *notes))
         return run
 
     def _acquire(self) -> None:
-        self._lock = (self.path / ".lock").open("wb")
+        try:
+            self._lock = (self.path / ".lock").open("wb")
+        except OSError as error:
+            raise UserError(f"cannot write to {self.path}: {error.strerror}") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            self.close()
             raise UserError(f"another triplicate is writing to {self.path}; wait for it or stop it") from None
 
     def write_record(self, record: RunRecord) -> None:
@@ -120,19 +130,19 @@ class RunFolder:
 
     def trials(self) -> Iterator[Trial]:
         """The trials in the order of their ends."""
-        return _lines(self.path / FILES[Trial], Trial)
+        return lines(self.path / FILES[Trial], Trial)
 
     def levels(self) -> Iterator[Level]:
         """The levels in the order of measuring."""
-        return _lines(self.path / FILES[Level], Level)
+        return lines(self.path / FILES[Level], Level)
 
     def exchanges(self) -> Iterator[LevelExchange]:
         """The requests of a ladder in the order of their ends."""
-        return _lines(self.path / FILES[LevelExchange], LevelExchange)
+        return lines(self.path / FILES[LevelExchange], LevelExchange)
 
     def verdicts(self) -> Iterator[dict[str, Any]]:
         """The verdict lines; a response that could not be had has none."""
-        return _lines(self.path / VERDICTS, dict)
+        return lines(self.path / VERDICTS, dict)
 
     def replace_verdicts(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write verdicts.jsonl anew in one step."""
@@ -168,28 +178,3 @@ def read_record(path: Path) -> RunRecord:
         return msgspec.convert(upgrade(row), RunRecord)
     except msgspec.ValidationError as error:
         raise UserError(f"{path / 'run.json'}: not a record of triplicate: {error}") from None
-
-
-def _lines(path: Path, kind: type[T]) -> Iterator[T]:
-    """The rows of a file; a torn last line is left out. Raises UserError naming a damaged line."""
-    if not path.exists():
-        return
-    decoder = msgspec.json.Decoder(kind)
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise UserError(f"{path}:{number}: damaged line ({error}); --repair leaves it out") from None
-
-
-def _drop_torn_tail(path: Path) -> None:
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
-        content = file.read()
-        end = content.rfind(b"\n") + 1
-        if end < len(content):
-            file.truncate(end)
