@@ -3,6 +3,11 @@
 import argparse
 from collections.abc import Callable
 
+from reports import compare
+
 Command = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
 
-COMMANDS: dict[str, Command] = {}
+COMMANDS: dict[str, Command] = {
+    "compare": (compare.add_compare, compare.compare),
+    "plan": (compare.add_plan, compare.plan),
+}

@@ -1,0 +1,197 @@
+"""One comparison of two quality runs as a document: the verdict and everything it rests on. Measures nothing."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from reports.agreement import agreement_document, all_identical, load_texts
+from reports.decision import MARGIN, Decision, Look, Rule, Verdict, checked_margin, decision, look_alpha
+from reports.defects import defect_rates, defects_document, risen
+from reports.flips import Flip, excess_flips, flips, self_flips, tallies
+from reports.grounds import undecided_reasons, warnings_beside
+from reports.intervals import Interval, population_interval
+from reports.outcomes import Outcomes, load_outcomes
+from reports.planner import pair_repeats
+from reports.scores import scores_document
+from reports.throughput import pass_throughput
+from reports.validity import identity_document, invalid_reasons, side_names
+from reports.wording import lines, not_said, sentence
+from runner.store import RunFolder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["comparison_document", "lines", "rule_of"]
+
+
+def rule_of(baseline: RunFolder, candidate: RunFolder, margin: float | None, looks: Sequence[int] | None) -> Rule:
+    """What was fixed for this pair: the looks of the decide that both belong to, else one look at all repeats."""
+    plan = candidate.record.plan
+    ours = plan.get("pair") is not None and (
+        plan.get("pair") == baseline.record.plan.get("pair") or plan.get("finished_baseline") == baseline.path.name
+    )
+    if looks is None and ours:
+        return Rule(
+            margin=checked_margin(float(plan["margin"]) if margin is None else margin),
+            alpha=float(plan["alpha"]),
+            looks=tuple(plan["looks"]),
+        )
+    chosen = tuple(looks or ())
+    return Rule(margin=checked_margin(MARGIN if margin is None else margin), alpha=look_alpha(chosen), looks=chosen)
+
+
+def comparison_document(
+    baseline: RunFolder, candidate: RunFolder, *, margin: float | None = None, looks: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """The verdict on `candidate` against `baseline` with all it rests on; scores and differences in points.
+
+    Without `margin` and `looks` it is 3 points and one look, or what the decide of the two runs declared.
+    Raises UserError for a margin that makes no sense and for folders that hold no quality run.
+    """
+    rule = rule_of(baseline, candidate, margin, looks)
+    fixed = bool(rule.looks) and not baseline.record.plan.get("looks")
+    whole_a, whole_b = load_outcomes(baseline), load_outcomes(candidate)
+    a, b = _common(whole_a, whole_b)
+    found = decision(a, b, rule, fixed_baseline=fixed) if a.items else None
+    if found and found.looks:
+        repeats = found.looks[-1].repeats
+        a, b = a.first(repeats[0]), b.first(repeats[1])
+        whole_a, whole_b = whole_a.first(repeats[0]), whole_b.first(repeats[1])
+    invalid = invalid_reasons((baseline.record, whole_a), (candidate.record, whole_b))
+    if found and rule.looks and found.next_look and candidate.record.status != "running":
+        invalid.append(f"the measurement ended before the look at {found.next_look} repeats; resume it")
+    verdict = Verdict.INVALID if invalid or found is None else found.verdict
+    rates = defect_rates(a, b)
+    changed = flips(a, b)
+    last = found.looks[-1] if found and found.looks else None
+    document: dict[str, Any] = {
+        "verdict": str(verdict),
+        "margin": rule.margin,
+        "baseline": side_names(baseline.record, candidate.record)[0],
+        "candidate": side_names(baseline.record, candidate.record)[1],
+        "items": len(a.items),
+        **_interval_fields(last, a, b),
+        "repeats": {"baseline": whole_a.repeats, "candidate": whole_b.repeats},
+        "look": _look_document(found, rule),
+        "scores": {"baseline": scores_document(whole_a), "candidate": scores_document(whole_b)},
+        "dimensions": _dimension_rows(a, b, changed),
+        "flips": [_flip_row(flip) for flip in changed],
+        "excess_flips": excess_flips(a, b),
+        "agreement": _agreement(baseline, candidate, whole_a.repeats, whole_b.repeats),
+        "defects": defects_document(rates, risen(rates)),
+        "identity": identity_document(baseline.record, candidate.record),
+        "throughput": {"baseline": pass_throughput(baseline), "candidate": pass_throughput(candidate)},
+        "repeats_needed": pair_repeats(a, b, rule.margin) if a.items else None,
+        "simulated": [name for name, run in (("baseline", baseline), ("candidate", candidate)) if _is_simulated(run)],
+    }
+    document["reasons"] = invalid if verdict is Verdict.INVALID else undecided_reasons(found, a, b, rule, document)
+    document["warnings"] = warnings_beside(baseline, candidate, document)
+    document["sentence"] = sentence(document)
+    document["not_said"] = not_said(document)
+    return document
+
+
+def _common(a: Outcomes, b: Outcomes) -> tuple[Outcomes, Outcomes]:
+    """Both runs on the items that they share, in the baseline's order."""
+    shared = set(a.items) & set(b.items)
+    return a.only([item for item in a.items if item in shared]), b.only([item for item in a.items if item in shared])
+
+
+def _interval_fields(last: Look | None, a: Outcomes, b: Outcomes) -> dict[str, Any]:
+    if last is None:
+        score_a, score_b = scores_document(a)["mean"], scores_document(b)["mean"]
+        known = score_a is not None and score_b is not None
+        return {
+            "difference": score_b - score_a if known else None,
+            "interval": None,
+            "population_interval": None,
+            "worst_case": None,
+        }
+    population = population_interval(_rate_differences(a, b), a.weights, last.measured, last.alpha)
+    return {
+        "difference": float(last.measured.difference),
+        "interval": [float(last.measured.low), float(last.measured.high)],
+        "population_interval": None if population is None else list(population),
+        "half_widths": {"run_level": float(last.measured.run_level), "item_level": float(last.measured.item_level)},
+        "worst_case": None if last.filled is last.measured else _worst_case(last.filled),
+    }
+
+
+def _worst_case(filled: Interval) -> dict[str, Any]:
+    return {"difference": float(filled.difference), "interval": [float(filled.low), float(filled.high)]}
+
+
+def _rate_differences(a: Outcomes, b: Outcomes) -> "NDArray[np.float64]":
+    """By item, the candidate's pass rate minus the baseline's; 0 where a side has nothing scorable."""
+    import numpy as np
+
+    (c_a, k_a), (c_b, k_b) = tallies(a), tallies(b)
+    both = (k_a > 0) & (k_b > 0)
+    return np.where(both, c_b / np.maximum(k_b, 1) - c_a / np.maximum(k_a, 1), 0.0)
+
+
+def _look_document(found: Decision | None, rule: Rule) -> dict[str, Any]:
+    """Which look this is, of how many, at which one-sided level; `next` is None where the verdict is final."""
+    taken = found.looks if found else ()
+    return {
+        "number": len(taken),
+        "of": max(len(rule.looks), 1),
+        "alpha": rule.alpha,
+        "looks": list(rule.looks),
+        "next": found.next_look if found else None,
+        "taken": [
+            {
+                "repeats": list(look.repeats),
+                "verdict": str(look.verdict),
+                "difference": float(look.measured.difference),
+                "interval": [float(look.measured.low), float(look.measured.high)],
+            }
+            for look in taken
+        ],
+    }
+
+
+def _dimension_rows(a: Outcomes, b: Outcomes, changed: Sequence[Flip]) -> list[dict[str, Any]]:
+    """By dimension: both mean scores, persistent flips gained and lost, unstable ones, self-flips of either side."""
+    flipped_a, flipped_b = self_flips(a), self_flips(b)
+    means = [{row["dimension"]: row["mean"] for row in scores_document(side)["dimensions"]} for side in (a, b)]
+    rows = []
+    for name in a.dimension_names:
+        here = [flip for flip in changed if flip.dimension == name]
+        member = [dimension == name for dimension in a.dimensions]
+        rows.append(
+            {
+                "dimension": name,
+                "items": sum(member),
+                "baseline": means[0].get(name),
+                "candidate": means[1].get(name),
+                "gained": sum(flip.persistent and flip.gained for flip in here),
+                "lost": sum(flip.persistent and not flip.gained for flip in here),
+                "unstable": sum(not flip.persistent for flip in here),
+                "unstable_gained": sum(not flip.persistent and flip.gained for flip in here),
+                "self_flips": {"baseline": int(flipped_a[member].sum()), "candidate": int(flipped_b[member].sum())},
+            }
+        )
+    return rows
+
+
+def _flip_row(flip: Flip) -> dict[str, Any]:
+    return {
+        "item": flip.item,
+        "dimension": flip.dimension,
+        "direction": "gained" if flip.gained else "lost",
+        "kind": "persistent" if flip.persistent else "unstable",
+        "baseline": {"pass": flip.baseline[0], "repeats": flip.baseline[1]},
+        "candidate": {"pass": flip.candidate[0], "repeats": flip.candidate[1]},
+    }
+
+
+def _agreement(baseline: RunFolder, candidate: RunFolder, repeats_a: int, repeats_b: int) -> dict[str, Any]:
+    texts_a, texts_b = load_texts(baseline, repeats_a), load_texts(candidate, repeats_b)
+    same = [name for name, texts in (("baseline", texts_a), ("candidate", texts_b)) if all_identical(texts)]
+    return agreement_document(texts_a, texts_b) | {"all_repeats_identical": same}
+
+
+def _is_simulated(run: RunFolder) -> bool:
+    identity = run.record.identity_before
+    return identity is not None and "simulat" in str(identity.engine or "").lower()
