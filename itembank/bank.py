@@ -1,21 +1,20 @@
-"""Loads a bank of items: the built-in one, or a YAML or JSONL file. Judges nothing."""
+"""Loads a bank of items: the built-in one, a file, or a dataset. Judges nothing."""
 
 import fnmatch
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-import itembank.contexts
-from itembank import plugins
+from itembank.authored import context_text, item_from_row
 from itembank.canonical import digest
 from itembank.errors import UserError
 from itembank.item import Item
+from itembank.sources import Row, bank_rows, yaml_rows
+
+__all__ = ["DATA", "Bank", "context_text", "item_from_row", "load_bank"]
 
 DATA = Path(__file__).parent / "data"
-SCHEMA = json.loads((Path(__file__).parent / "item.schema.json").read_text("utf-8"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,82 +45,23 @@ class Bank:
         return Bank(name=self.name, items=chosen)
 
 
-def load_bank(source: str = "builtin") -> Bank:
-    """The bank at `source`. Raises UserError naming file, item and field of the first fault."""
-    rows = list(_builtin_rows()) if source == "builtin" else list(_file_rows(Path(source)))
+def load_bank(source: str = "builtin", *, checked: bool | None = None) -> Bank:
+    """The bank at `source`. Raises UserError naming file, item and field of the first fault.
+
+    `checked` says whether every row is held against the schema; None means that of every bank but the built-in one.
+    """
+    builtin = source == "builtin"
     items: dict[str, Item] = {}
-    for where, row in rows:
-        item = item_from_row(row, where)
+    for where, row in _builtin_rows() if builtin else bank_rows(source):
+        item = item_from_row(row, where, checked=not builtin if checked is None else checked)
         if item.id in items:
-            raise UserError(f"{where}: item {item.id!r}: id is used twice; ids must be unique")
+            raise UserError(f"{where}: item {item.id!r}: id: used twice; ids must be unique")
         items[item.id] = item
     if not items:
         raise UserError(f"{source} holds no items")
     return Bank(name=source, items=tuple(items.values()))
 
 
-def item_from_row(row: Mapping[str, Any], where: str) -> Item:
-    """One authored row as an Item, its context filled in. Raises UserError naming item and field."""
-    import jsonschema
-
-    name = row.get("id", "?") if isinstance(row, Mapping) else "?"
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(SCHEMA).iter_errors(row))
-    if error is not None:
-        field = ".".join(str(part) for part in error.absolute_path) or "item"
-        raise UserError(f"{where}: item {name!r}: {field}: {error.message}")
-    fields = {key: value for key, value in row.items() if key not in ("prompt", "context")}
-    messages = row.get("messages") or [{"role": "user", "content": row["prompt"]}]
-    if "context" in row:
-        document = context_text(row["context"])
-        messages = [_filled(message, document) for message in messages]
-    fields["messages"] = tuple(messages)
-    for key in ("tools", "accept", "reject", "tags"):
-        fields[key] = tuple(fields.get(key, ()))
-    return Item(**fields)
-
-
-def context_text(context: Mapping[str, Any]) -> str:
-    """The long document that an item's `context` describes."""
-    options = {key: value for key, value in context.items() if key != "name"}
-    plugin = plugins.load(itembank.contexts, context["name"])
-    text: str = plugin.document(**options).text
-    return text
-
-
-def _filled(message: Mapping[str, Any], document: str) -> Mapping[str, Any]:
-    content = message.get("content")
-    return {**message, "content": content.replace("{context}", document)} if isinstance(content, str) else message
-
-
-def _builtin_rows() -> Iterator[tuple[str, Any]]:
+def _builtin_rows() -> Iterator[Row]:
     for path in sorted(DATA.glob("*.yaml")):
-        yield from _yaml_rows(path)
-
-
-def _file_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    if not path.is_file():
-        raise UserError(f"no bank at {path}; give `builtin`, a .yaml or a .jsonl file")
-    yield from _yaml_rows(path) if path.suffix in (".yaml", ".yml") else _jsonl_rows(path)
-
-
-def _yaml_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        rows = yaml.load(path.read_text("utf-8"), loader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not readable as YAML: {error}") from None
-    if not isinstance(rows, list):
-        raise UserError(f"{path}: must be a list of items")
-    for row in rows:
-        yield path.name, row
-
-
-def _jsonl_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        if line.strip():
-            try:
-                yield f"{path.name}:{number}", json.loads(line)
-            except ValueError as error:
-                raise UserError(f"{path}:{number}: not JSON: {error}") from None
+        yield from yaml_rows(path)
