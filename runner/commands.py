@@ -3,6 +3,10 @@
 import argparse
 from collections.abc import Callable
 
+from runner.simulate import add_simulate, simulate
+
 Command = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
 
-COMMANDS: dict[str, Command] = {}
+COMMANDS: dict[str, Command] = {
+    "simulate": (add_simulate, simulate),
+}
