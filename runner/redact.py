@@ -31,7 +31,8 @@ _URL_USER = re.compile(r"(?<![\w+.-])([A-Za-z][\w+.-]{0,20}://)[^\s/@?#\"'<>]{1,
 _URL_QUERY = re.compile(r"(?<=[?&])([\w.%-]{1,80})=([^&\s\"'<>#]+)")
 _SCHEME = re.compile(r"\b(Bearer|Basic|Token|ApiKey)(\s+)([A-Za-z0-9._~+/=-]{6,})", re.I)
 _HEADER = re.compile(
-    r"^([ \t<>*]{0,8}(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key|api-key)[ \t]{0,8}:[ \t]*)([^\n]+)", re.I | re.M
+    r"^([ \t<>*]{0,8}(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key|api-key)[ \t]{0,8}:[ \t]*)([^\n]+)",
+    re.I | re.M,
 )
 _BARE = r"[^\s\"',\]\[-][^\s\"',\]]*"
 _FLAG = re.compile(
