@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports.agreement import agreement_document, all_identical, load_texts
-from reports.decision import MARGIN, Decision, Look, Rule, Verdict, checked_margin, decision, look_alpha
+from reports.boots import boot_document
+from reports.decision import Decision, Look, Rule, Verdict
 from reports.defects import defect_rates, defects_document, risen
 from reports.flips import Flip, excess_flips, flips, self_flips, tallies
-from reports.grounds import undecided_reasons, warnings_beside
+from reports.grounds import reasons_of, warnings_beside
 from reports.intervals import Interval, population_interval
-from reports.outcomes import Outcomes, load_outcomes
+from reports.outcomes import Outcomes
 from reports.planner import pair_repeats
 from reports.scores import scores_document
 from reports.throughput import pass_throughput
 from reports.validity import identity_document, invalid_reasons, side_names
+from reports.view import Seen, rule_of, seen
 from reports.wording import lines, not_said, sentence
 from runner.store import RunFolder
 
@@ -22,22 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["comparison_document", "lines", "rule_of"]
-
-
-def rule_of(baseline: RunFolder, candidate: RunFolder, margin: float | None, looks: Sequence[int] | None) -> Rule:
-    """What was fixed for this pair: the looks of the decide that both belong to, else one look at all repeats."""
-    plan = candidate.record.plan
-    ours = plan.get("pair") is not None and (
-        plan.get("pair") == baseline.record.plan.get("pair") or plan.get("finished_baseline") == baseline.path.name
-    )
-    if looks is None and ours:
-        return Rule(
-            margin=checked_margin(float(plan["margin"]) if margin is None else margin),
-            alpha=float(plan["alpha"]),
-            looks=tuple(plan["looks"]),
-        )
-    chosen = tuple(looks or ())
-    return Rule(margin=checked_margin(MARGIN if margin is None else margin), alpha=look_alpha(chosen), looks=chosen)
 
 
 def comparison_document(
@@ -49,52 +35,48 @@ def comparison_document(
     Raises UserError for a margin that makes no sense and for folders that hold no quality run.
     """
     rule = rule_of(baseline, candidate, margin, looks)
-    fixed = bool(rule.looks) and not baseline.record.plan.get("looks")
-    whole_a, whole_b = load_outcomes(baseline), load_outcomes(candidate)
-    a, b = _common(whole_a, whole_b)
-    found = decision(a, b, rule, fixed_baseline=fixed) if a.items else None
-    if found and found.looks:
-        repeats = found.looks[-1].repeats
-        a, b = a.first(repeats[0]), b.first(repeats[1])
-        whole_a, whole_b = whole_a.first(repeats[0]), whole_b.first(repeats[1])
-    invalid = invalid_reasons((baseline.record, whole_a), (candidate.record, whole_b))
-    if found and rule.looks and found.next_look and candidate.record.status != "running":
-        invalid.append(f"the measurement ended before the look at {found.next_look} repeats; resume it")
-    verdict = Verdict.INVALID if invalid or found is None else found.verdict
-    rates = defect_rates(a, b)
-    changed = flips(a, b)
-    last = found.looks[-1] if found and found.looks else None
+    view = seen(baseline, candidate, rule)
+    invalid = invalid_reasons((baseline.record, view.whole[0]), (candidate.record, view.whole[1]))
+    if view.found and rule.looks and view.found.next_look:
+        invalid.append(f"the measurement ended before the look at {view.found.next_look} repeats; resume the decide")
+    verdict = Verdict.INVALID if invalid or view.found is None else view.found.verdict
+    names = side_names(baseline.record, candidate.record)
     document: dict[str, Any] = {
         "verdict": str(verdict),
         "margin": rule.margin,
-        "baseline": side_names(baseline.record, candidate.record)[0],
-        "candidate": side_names(baseline.record, candidate.record)[1],
-        "items": len(a.items),
-        **_interval_fields(last, a, b),
-        "repeats": {"baseline": whole_a.repeats, "candidate": whole_b.repeats},
-        "look": _look_document(found, rule),
-        "scores": {"baseline": scores_document(whole_a), "candidate": scores_document(whole_b)},
-        "dimensions": _dimension_rows(a, b, changed),
-        "flips": [_flip_row(flip) for flip in changed],
-        "excess_flips": excess_flips(a, b),
-        "agreement": _agreement(baseline, candidate, whole_a.repeats, whole_b.repeats),
-        "defects": defects_document(rates, risen(rates)),
-        "identity": identity_document(baseline.record, candidate.record),
-        "throughput": {"baseline": pass_throughput(baseline), "candidate": pass_throughput(candidate)},
-        "repeats_needed": pair_repeats(a, b, rule.margin) if a.items else None,
-        "simulated": [name for name, run in (("baseline", baseline), ("candidate", candidate)) if _is_simulated(run)],
+        "baseline": names[0],
+        "candidate": names[1],
+        "items": len(view.common[0].items),
+        **_interval_fields(view.last, *view.common),
+        "look": _look_document(view.found, rule),
+        **_evidence(baseline, candidate, view),
     }
-    document["reasons"] = invalid if verdict is Verdict.INVALID else undecided_reasons(found, a, b, rule, document)
+    document["reasons"] = invalid if verdict is Verdict.INVALID else reasons_of(view, document)
     document["warnings"] = warnings_beside(baseline, candidate, document)
     document["sentence"] = sentence(document)
     document["not_said"] = not_said(document)
     return document
 
 
-def _common(a: Outcomes, b: Outcomes) -> tuple[Outcomes, Outcomes]:
-    """Both runs on the items that they share, in the baseline's order."""
-    shared = set(a.items) & set(b.items)
-    return a.only([item for item in a.items if item in shared]), b.only([item for item in a.items if item in shared])
+def _evidence(baseline: RunFolder, candidate: RunFolder, view: Seen) -> dict[str, Any]:
+    """Scores, flips, texts, defects, configurations and speeds: what stands beside the interval."""
+    (whole_a, whole_b), (a, b) = view.whole, view.common
+    changed, rates = flips(a, b), defect_rates(a, b)
+    boots = {"baseline": boot_document(baseline.record, whole_a), "candidate": boot_document(candidate.record, whole_b)}
+    return {
+        "repeats": {"baseline": whole_a.repeats, "candidate": whole_b.repeats},
+        "scores": {"baseline": scores_document(whole_a), "candidate": scores_document(whole_b)},
+        "dimensions": _dimension_rows(a, b, changed),
+        "flips": [_flip_row(flip) for flip in changed],
+        "excess_flips": excess_flips(a, b),
+        "agreement": _agreement(baseline, candidate, whole_a.repeats, whole_b.repeats),
+        "defects": defects_document(rates, risen(rates)),
+        "boots": boots,
+        "identity": identity_document(baseline.record, candidate.record),
+        "throughput": {"baseline": pass_throughput(baseline), "candidate": pass_throughput(candidate)},
+        "repeats_needed": pair_repeats(a, b, view.rule.margin) if a.items else None,
+        "simulated": [name for name, run in (("baseline", baseline), ("candidate", candidate)) if _is_simulated(run)],
+    }
 
 
 def _interval_fields(last: Look | None, a: Outcomes, b: Outcomes) -> dict[str, Any]:
@@ -194,4 +176,4 @@ def _agreement(baseline: RunFolder, candidate: RunFolder, repeats_a: int, repeat
 
 def _is_simulated(run: RunFolder) -> bool:
     identity = run.record.identity_before
-    return identity is not None and "simulat" in str(identity.engine or "").lower()
+    return identity is not None and identity.value("simulated") is True

@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from reports.decision import LEAST_REPEATS, Decision, Rule, Verdict
-from reports.outcomes import Outcomes
+from reports.decision import LEAST_REPEATS, Verdict
 from reports.planner import deciding_repeats
+from reports.view import Seen
 from runner.store import RunFolder
 
 
-def undecided_reasons(
-    found: Decision | None, a: Outcomes, b: Outcomes, rule: Rule, document: dict[str, Any]
-) -> list[str]:
-    """Why the verdict is what it is, a line each."""
+def reasons_of(view: Seen, document: dict[str, Any]) -> list[str]:
+    """What the verdict stands on, or why there is none and what would bring one, a line each."""
+    found, rule, (a, b) = view.found, view.rule, view.common
     if found is None or found.verdict is not Verdict.UNDECIDED:
-        return []
+        return _standing(view)
     needed = document["repeats_needed"]
     if not found.looks:
         would = max(LEAST_REPEATS, needed or 0)
@@ -45,8 +44,32 @@ def undecided_reasons(
     return reasons
 
 
+def _standing(view: Seen) -> list[str]:
+    """What a reader must know of a verdict that stands on unscorable responses."""
+    last = view.last
+    if last is None or not any(last.unscorable):
+        return []
+    if last.verdict is not last.alone:
+        return [f"the scorable responses alone say {last.alone}; the worst case of the others bears out {last.verdict}"]
+    return [f"it survives the worst case of {sum(last.unscorable)} unscorable responses"]
+
+
 def warnings_beside(baseline: RunFolder, candidate: RunFolder, document: dict[str, Any]) -> list[str]:
     """What a reader must know beside the verdict, a line each."""
+    warnings = _plan_warnings(baseline, candidate, document)
+    if document["identity"]["equal"]:
+        warnings.append("both configurations are identical in every fact that was read: nothing was changed")
+    warnings += document["identity"]["unknown"]
+    for side, boots in document["boots"].items():
+        if boots and boots["differ"]:
+            warnings.append(f"{side}: starts of the server differ more than repeats within one (p = {boots['p']:.2g})")
+    for row in document["defects"]:
+        if row["risen"]:
+            warnings.append(f"the candidate shows {row['kind']} more often (p = {row['p']:.2g})")
+    return warnings
+
+
+def _plan_warnings(baseline: RunFolder, candidate: RunFolder, document: dict[str, Any]) -> list[str]:
     warnings = []
     plan_a, plan_b = baseline.record.plan, candidate.record.plan
     for key in ("concurrency", "stream"):
@@ -58,10 +81,4 @@ def warnings_beside(baseline: RunFolder, candidate: RunFolder, document: dict[st
     declared = plan_b.get("margin")
     if declared is not None and declared != document["margin"]:
         warnings.append(f"the margin of {document['margin']:g} was chosen after measuring; declared was {declared:g}")
-    if document["identity"]["equal"]:
-        warnings.append("both configurations are identical in every fact that was read: nothing was changed")
-    warnings += [f"{note}" for note in document["identity"]["unknown"]]
-    for row in document["defects"]:
-        if row["risen"]:
-            warnings.append(f"the candidate shows {row['kind']} more often (p = {row['p']:.2g})")
     return warnings

@@ -51,3 +51,13 @@ def covered_ns(spans: Iterable[tuple[int, int]]) -> int:
 def _span(trial: Trial) -> tuple[int, int]:
     exchange = trial.exchange
     return (exchange.due_ns if exchange.sent_ns is None else exchange.sent_ns), exchange.done_ns
+
+
+def lengths(run: RunFolder) -> dict[str, float]:
+    """Mean completion tokens by item, over the replies that carried usage."""
+    counts: dict[str, list[int]] = {}
+    for trial in run.trials():
+        usage = trial.exchange.usage
+        if trial.exchange.response is not None and usage and usage.completion_tokens is not None:
+            counts.setdefault(trial.item_id, []).append(usage.completion_tokens)
+    return {item: sum(values) / len(values) for item, values in counts.items()}

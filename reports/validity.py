@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
+from itembank.bank import Bank
 from reports.outcomes import ERROR, MISSING, Outcomes
+from runner.config import ServingConfig
+from runner.facts import PASSING_FACTS
 from runner.record import Identity, RunRecord
 
 SAMPLING_KEYS = ("temperature", "top_p", "max_tokens")
@@ -87,6 +92,17 @@ def _template_differences(a: RunRecord, b: RunRecord) -> list[str]:
     return found
 
 
+def record_differences(record: RunRecord, serving: ServingConfig, bank: Bank) -> list[str]:
+    """Why a serving that is yet to be measured could not be held against a record: bank, sampling or template."""
+    described = msgspec.to_builtins(serving)
+    other = RunRecord(kind="quality", serving=described, sampling=described["sampling"], plan={})
+    found = [f"sampling differs: {line}" for line in _sampling_differences(record, other)]
+    found += [f"chat template differs: {line}" for line in _template_differences(record, other)]
+    if record.bank.get("digest") != bank.digest:
+        found.insert(0, f"banks differ: digest {record.bank.get('digest')} and {bank.digest}")
+    return found
+
+
 def _differing(a: Mapping[str, Any], b: Mapping[str, Any], keys: tuple[str, ...]) -> list[str]:
     return [f"{key} {_short(a.get(key))} and {_short(b.get(key))}" for key in keys if a.get(key) != b.get(key)]
 
@@ -115,7 +131,8 @@ def identity_document(baseline: RunRecord, candidate: RunRecord) -> dict[str, An
 
 
 def _facts(identity: Identity) -> dict[str, Any]:
-    return {"engine": identity.engine, "version": identity.version} | {f.name: f.value for f in identity.facts}
+    named = {fact.name: fact.value for fact in identity.facts if fact.name not in PASSING_FACTS}
+    return {"engine": identity.engine, "version": identity.version} | named
 
 
 def _unread(a: Identity | None, b: Identity | None) -> list[str]:

@@ -50,10 +50,9 @@ def fences(text: str) -> list[Fence]:
     >>> [fence.content for fence in fences("x = 1\n```")]
     ['x = 1']
     """
-    text = text.replace("\r\n", "\n") if "\r" in text else text
     marks = [_mark(found) for found in MARK.finditer(text)]
     if len(marks) == 1 and marks[0].bare and not text[marks[0].end :].strip():
-        return [Fence(start=0, end=marks[0].end, tag="", content=text[: marks[0].start].removesuffix("\n"))]
+        return [Fence(start=0, end=marks[0].end, tag="", content=_line_end(text[: marks[0].start]))]
     found: list[Fence] = []
     first = 0
     for _ in range(RESCANS):
@@ -100,7 +99,7 @@ def _one_line(mark: _Mark) -> str | None:
 
 
 def _fence(text: str, opening: _Mark, closing: _Mark) -> Fence:
-    content = text[opening.end + 1 : max(opening.end + 1, closing.start - 1)]
+    content = _line_end(text[opening.end + 1 : closing.start])
     if opening.indent:
         lines = content.split("\n")
         content = "\n".join(line[min(opening.indent, len(line) - len(line.lstrip())) :] for line in lines)
@@ -108,3 +107,18 @@ def _fence(text: str, opening: _Mark, closing: _Mark) -> Fence:
         content = f"{opening.rest}\n{content}"
     tag = opening.rest.strip("{.} ").lower() if opening.tagged else ""
     return Fence(start=opening.start, end=closing.end, tag=tag, content=content)
+
+
+def _line_end(text: str) -> str:
+    """The text without its last line end."""
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def enclosed(text: str) -> str | None:
+    """The content of the one fence that encloses the whole of `text`, whatever fences it holds; None without one."""
+    lines = text.split("\n")
+    opening, closing = MARK.match(lines[0]), MARK.match(lines[-1])
+    if len(lines) < 2 or opening is None or closing is None or opening[2] != closing[2] or closing[3].strip():
+        return None
+    rest = opening[3].strip()
+    return None if rest and not TAG.match(rest) else _line_end("".join(f"{line}\n" for line in lines[1:-1]))

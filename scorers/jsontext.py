@@ -135,3 +135,20 @@ def _int(digits: str) -> int:
     if len(digits) > 400:
         raise _Malformed("a number overflows")
     return int(digits)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same: numbers by value, but true is no 1 and "020" no 20.
+
+    >>> equal([12], [12.0]), equal(1, True), equal("20", 20)
+    (True, False, False)
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(equal(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one == other
+    return type(one) is type(other) and bool(one == other)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from scorers.fences import fences
 
-OPENERS = re.compile(
-    r"^[^\S\n]*+(?:<think>|<thinking>|\[THINK\]|<seed:think>|(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>)",
+_LINE = r"^[^\S\n]*+"
+HARMONY = r"(?:<\|start\|>assistant)?<\|channel\|>"
+MARKER = re.compile(
+    rf"{_LINE}(?P<open><think>|<thinking>|\[THINK\]|<seed:think>)"
+    r"|(?P<close></think>|</thinking>|\[/THINK\]|</seed:think>)"
+    rf"|(?P<final>(?:<\|end\|>\s*)?{HARMONY}final(?: <\|constrain\|>\w+)?<\|message\|>)"
+    rf"|(?P<analysis>{HARMONY}analysis<\|message\|>)"
+    r"|(?P<end><\|end\|>)",
     re.MULTILINE,
-)
-HARMONY_FINAL = (
-    r"(?:<\|end\|>\s*)?(?:<\|start\|>(?:assistant)?)?<\|channel\|>final(?: <\|constrain\|>\w+)?<\|message\|>"
-)
-CLOSERS = re.compile(
-    rf"</think>|</thinking>|\[/THINK\]|</seed:think>|{HARMONY_FINAL}|<\|end\|>(?:<\|start\|>assistant)?"
 )
 STRIPPED_HARMONY = re.compile(r"analysis(?=\S)(?:.*)assistantfinal", re.DOTALL)
 BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
@@ -51,30 +51,29 @@ def part(text: str) -> Parted:
 
 
 def _parted(text: str) -> Parted:
-    openers = [found for found in OPENERS.finditer(text)]
-    closers = list(CLOSERS.finditer(text))
-    if not openers and not closers:
+    """The text parted at its markers, taken in order."""
+    markers = list(MARKER.finditer(text))
+    if not any(found.lastgroup != "end" for found in markers):
         return Parted(visible=text)
     hidden = [(fence.start, fence.end) for fence in fences(text)]
-    openers = [found for found in openers if not _within(found.end(), hidden)]
-    first = openers[0].start() if openers else len(text)
-    end = 0
-    for found in closers:
-        if not _within(found.start(), hidden) and not _quoted(text, found) and _closes(text, found, first):
-            end = found.end()
-    unclosed = any(found.start() >= end for found in openers)
-    return Parted(visible=_after(text, end) if end else text, marked=bool(end or openers), unclosed=unclosed)
+    opened, end, marked = "", 0, False
+    for found in markers:
+        kind = found.lastgroup or ""
+        if _within(found, hidden) or _quoted(text, found):
+            continue
+        if kind in ("open", "analysis"):
+            opened, marked = opened or kind, True
+        elif _closes(text, found, opened):
+            opened, end = "", found.end()
+    return Parted(visible=_after(text, end) if end else text, marked=marked or bool(end), unclosed=bool(opened))
 
 
-def _closes(text: str, found: re.Match[str], first_opener: int) -> bool:
+def _closes(text: str, found: re.Match[str], opened: str) -> bool:
     """Whether a closer ends reasoning: behind an opener, at the start of a line, or right behind a sentence."""
-    start = found.start()
-    if first_opener < start:
-        return True
-    if found.group().startswith("<|end|>") and "final" not in found.group():
-        return False
-    before = text[text.rfind("\n", 0, start) + 1 : start]
-    return not before.strip() or re.search(r"[\w.!?。！？…)*$}]$", before) is not None
+    if found.lastgroup == "end":
+        return opened == "analysis"
+    before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+    return bool(opened) or not before.strip() or re.search(r"[\w.!?。！？…)*$}]\Z", before) is not None
 
 
 def _quoted(text: str, found: re.Match[str]) -> bool:
@@ -83,8 +82,8 @@ def _quoted(text: str, found: re.Match[str]) -> bool:
     return line.count("`") % 2 == 1 and "`" in text[found.end() :].split("\n", 1)[0]
 
 
-def _within(position: int, spans: list[tuple[int, int]]) -> bool:
-    return any(start < position <= end for start, end in spans)
+def _within(found: re.Match[str], spans: list[tuple[int, int]]) -> bool:
+    return any(start < found.end() <= end for start, end in spans)
 
 
 def _after(text: str, end: int) -> str:

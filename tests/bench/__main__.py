@@ -1,26 +1,29 @@
-"""`python -m tests.bench [NAME] [ARGUMENTS]`: one bench by its name, or all of them in turn."""
+"""Benchmarks by name: `python -m tests.bench [NAME...]`; without a name all of them, one after the other."""
 
 import importlib
-import inspect
 import pkgutil
 import sys
 from pathlib import Path
 
 
-def benches() -> list[str]:
-    """Every module beside this one that has a `main`."""
-    names = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name != "__main__"]
-    return [name for name in names if hasattr(importlib.import_module(f"tests.bench.{name}"), "main")]
+def names() -> list[str]:
+    """Every benchmark: a file here with a `main`."""
+    found = pkgutil.iter_modules([str(Path(__file__).parent)])
+    return sorted(module.name for module in found if not module.name.startswith("_"))
 
 
-def run(name: str, arguments: list[str]) -> int:
-    main = importlib.import_module(f"tests.bench.{name}").main
-    return int((main(arguments) if inspect.signature(main).parameters else main()) or 0)
+def main(chosen: list[str]) -> int:
+    """Run the chosen benchmarks; the status is 1 if any of them says that a figure misses its target."""
+    unknown = [name for name in chosen if name not in names()]
+    if unknown:
+        sys.stderr.write(f"no benchmark {', '.join(unknown)}; there are: {', '.join(names())}\n")
+        return 2
+    worst = 0
+    for name in chosen or names():
+        print(f"== {name}", flush=True)
+        worst = max(worst, importlib.import_module(f"tests.bench.{name}").main() or 0)
+    return worst
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        if sys.argv[1] not in benches():
-            sys.exit(f"no bench {sys.argv[1]!r}; there are: {', '.join(benches())}")
-        sys.exit(run(sys.argv[1], sys.argv[2:]))
-    sys.exit(max((run(name, []) for name in benches()), default=0))
+    sys.exit(main(sys.argv[1:]))

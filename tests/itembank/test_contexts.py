@@ -1,6 +1,8 @@
 """Generated documents: same seed, same bytes; the stated size holds; the facts are what the text says."""
 
+import ast
 import hashlib
+import re
 import subprocess
 import sys
 import time
@@ -10,6 +12,7 @@ import pytest
 import itembank.contexts
 from itembank import plugins
 from itembank.bank import context_text
+from itembank.contexts import incident_log, ledger, minutes, source_tree
 from itembank.contexts._document import Dice, estimated_tokens, swapped_digits
 
 NAMES = plugins.names(itembank.contexts)
@@ -42,7 +45,7 @@ def test_text_is_readable(name: str) -> None:
     text = context_text({"name": name, "seed": 5, "tokens": 4000})
     assert text.isascii()
     assert text.endswith("\n")
-    assert max(len(line) for line in text.splitlines()) <= 600
+    assert max(len(line) for line in text.splitlines()) <= 900
     assert "{" not in text or name == "source_tree"
 
 
@@ -80,3 +83,119 @@ def test_all_kinds_together_are_fast() -> None:
     for name in NAMES:
         context_text({"name": name, "seed": 1, "tokens": 32000})
     assert time.process_time() - started < 2
+
+
+def cents(text: str) -> int:
+    return int(text.replace(",", "").replace(".", ""))
+
+
+@pytest.mark.parametrize("seed", [1, 53, 506])
+def test_the_ledger_says_what_its_facts_say(seed: int) -> None:
+    """A reader of the text alone finds the very payments and changes."""
+    document = ledger.document(seed=seed, tokens=9000)
+    payments, changes = [], []
+    for line in document.text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) == 6:
+            number, day, account, party, money, voucher = cells
+            payments.append((int(number), day, account, party, cents(money), voucher.removeprefix("voucher ")))
+        elif len(cells) == 3:
+            found = re.fullmatch(r"voids (\d+)|corrects (\d+): the (sum|account|payee) is (.+)", cells[2])
+            assert found, line
+            kind = {None: "void", "sum": "cents", "account": "account", "payee": "party"}[found[3]]
+            value = cents(found[4]) if kind == "cents" else found[4]
+            changes.append({"number": int(cells[0]), "target": int(found[1] or found[2]), "kind": kind, "value": value})
+    assert payments == [tuple(payment.values()) for payment in document.facts["payments"]]
+    assert changes == document.facts["changes"]
+    numbers = sorted([p[0] for p in payments] + [c["number"] for c in changes])
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("seed", [1, 7, 31])
+def test_the_minutes_say_what_their_facts_say(seed: int) -> None:
+    document = minutes.document(seed=seed, tokens=9000)
+    decisions, changes, lost = [], [], []
+    for ref, body in re.findall(r"^(\d+\.\d+) (.+)$", document.text, re.MULTILINE):
+        if found := re.search(
+            r"Resolved: ([\d,]+) marks are granted for the (.+); (.+) is responsible and reports by (.+? \d{4})\.", body
+        ):
+            money, work, person, due = found.groups()
+            row = {"ref": ref, "work": work, "sum": int(money.replace(",", "")), "person": person, "due": due}
+            decisions.append(row)
+            assert body.lower().startswith(work.lower() + ".")
+        elif "carried the change" in body:
+            found = re.search(r"minute (\d+\.\d+)\)?, the committee carried the change: (.+?)\.(?: |$)", body)
+            assert found, body
+            said = found[2]
+            if money := re.fullmatch(r"the grant is ([\d,]+) marks from now on", said):
+                field, value = "sum", int(money[1].replace(",", ""))
+            elif person := re.fullmatch(r"(.+) is responsible from now on", said):
+                field, value = "person", person[1]
+            else:
+                field, value = "due", re.fullmatch(r"the report is due by (.+) instead", said)[1]
+            changes.append({"ref": ref, "target": found[1], "field": field, "value": value})
+        else:
+            mover, target = re.search(r"\. ([A-Z]\w+ \w+) moved to .+\(minute (\d+\.\d+)\)", body).groups()
+            assert "The motion was lost by" in body
+            lost.append({"ref": ref, "target": target, "mover": mover})
+    assert decisions == document.facts["decisions"]
+    assert changes == document.facts["changes"]
+    assert lost == document.facts["lost"]
+    assert len({d["work"] for d in decisions}) == len(decisions)
+    chairs = re.findall(r"^Chair: (.+?)\. Present: (.+)\.$", document.text, re.MULTILINE)
+    assert [[chair, *rest.split(", ")] for chair, rest in chairs] == [m["present"] for m in document.facts["meetings"]]
+
+
+@pytest.mark.parametrize("seed", [1, 5, 12])
+def test_the_log_says_what_its_facts_say(seed: int) -> None:
+    document = incident_log.document(seed=seed, tokens=9000)
+    events, roster, seen = [], [], set()
+    for day, hour, minute, rest in re.findall(r"^day (\d+) (\d+):(\d+)  (.+)$", document.text, re.MULTILINE):
+        at = (int(day) - 1) * 1440 + int(hour) * 60 + int(minute)
+        if found := re.fullmatch(r"roster     team (\w+) is reached under extension (\d+)", rest):
+            roster.append({"minute": at, "team": found[1], "extension": found[2]})
+        elif found := re.fullmatch(r"ALM-(\d+)   (.+)", rest):
+            events.append({"minute": at, "alarm": int(found[1]), **event(found[2])})
+            assert (events[-1]["kind"] == "opened") == (events[-1]["alarm"] not in seen)
+            seen.add(events[-1]["alarm"])
+    assert events == document.facts["events"]
+    assert roster == document.facts["roster"]
+
+
+def event(text: str) -> dict[str, object]:
+    if found := re.fullmatch(r"opened: (.+), (.+), severity (\d), assigned to team (\w+)", text):
+        keys = ("service", "cause", "severity", "team")
+        return {"kind": "opened", **dict(zip(keys, found.groups(), strict=True)), "severity": int(found[3])}
+    if found := re.fullmatch(r"severity is now (\d)", text):
+        return {"kind": "severity", "severity": int(found[1])}
+    if found := re.fullmatch(r"assigned to team (\w+)", text):
+        return {"kind": "assigned", "team": found[1]}
+    if found := re.fullmatch(r"merged into ALM-(\d+)", text):
+        return {"kind": "merged", "into": int(found[1])}
+    assert re.fullmatch(r"closed by team \w+|reopened, the cause is back", text), text
+    return {"kind": text.split()[0].strip(",")}
+
+
+@pytest.mark.parametrize("seed", [1, 3, 8])
+def test_the_source_tree_says_what_its_facts_say(seed: int) -> None:
+    """The text, taken apart by Python's own parser, holds the very statements."""
+    document = source_tree.document(seed=seed, tokens=9000)
+    modules = {}
+    for path, source in re.findall(r"==> tern/(\S+) <==\n(.*?)(?=\n==> |\Z)", document.text, re.DOTALL):
+        modules[path] = [statement for node in ast.parse(source).body[1:] if (statement := as_fact(node))]
+    assert modules == document.facts["modules"]
+
+
+def as_fact(node: ast.stmt) -> dict[str, object]:
+    if isinstance(node, ast.ImportFrom):
+        name = node.names[0]
+        path = node.module.removeprefix("tern.").replace(".", "/") + ".py"
+        return {"import": name.name, "from": path, "as": name.asname or name.name}
+    if isinstance(node, ast.FunctionDef):
+        night = node.body[1].body[0].value
+        assert node.body[2].value.id == night.left.id
+        return {"function": node.name, "name": night.left.id, "times": night.right.value}
+    target, value = node.targets[0].id, node.value
+    if isinstance(value, ast.Constant):
+        return {"name": target, "value": value.value}
+    return {"name": target, "base": value.left.id, "plus": value.right.value}

@@ -1,0 +1,158 @@
+"""Reads vLLM: version, model list, metrics and, with VLLM_SERVER_DEV_MODE=1, the resolved configuration.
+
+Without the development mode the cap is not on HTTP; the command line or the hardware's default say it then.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from runner import metrics
+from runner.facts import Findings, facts, speculation_off
+from runner.probes._recorded import Recorded
+from runner.site import Answer, Site
+
+ENGINE = "vllm"
+OWNERS = ("vllm", "vllm-frontend-rs")
+METRICS = "/metrics"
+COUNTERS = {
+    "running": ("vllm:num_requests_running",),
+    "waiting": ("vllm:num_requests_waiting",),
+    "kv_cache_usage": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+    "prompt_tokens": ("vllm:prompt_tokens_total",),
+    "generation_tokens": ("vllm:generation_tokens_total",),
+    "drafts": ("vllm:spec_decode_num_drafts_total",),
+    "draft_tokens": ("vllm:spec_decode_num_draft_tokens_total",),
+    "accepted_tokens": ("vllm:spec_decode_num_accepted_tokens_total",),
+    "prefix_queries": ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
+    "prefix_hits": ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
+    "preemptions": ("vllm:num_preemptions_total",),
+    "finished": ("vllm:request_success_total",),
+}
+PROGRAMS = ("vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.cli.main", "vllm-rs")
+FLAGS = {
+    "max-num-seqs": "max_concurrent_sequences",
+    "max-num-queued-reqs": "max_queued_requests",
+    "max-num-batched-tokens": "max_batched_tokens",
+    "max-model-len": "context_length",
+    "tensor-parallel-size": "tensor_parallel_size",
+    "tp": "tensor_parallel_size",
+    "pipeline-parallel-size": "pipeline_parallel_size",
+    "pp": "pipeline_parallel_size",
+    "data-parallel-size": "data_parallel_size",
+    "dp": "data_parallel_size",
+    "quantization": "quantization",
+    "q": "quantization",
+    "dtype": "dtype",
+    "kv-cache-dtype": "kv_cache_dtype",
+    "revision": "model_revision",
+    "model": "model",
+    "enable-prefix-caching": "prefix_caching",
+    "enable-chunked-prefill": "chunked_prefill",
+}
+CONFIG_FLAGS = ("config",)
+GIB = 1 << 30
+
+
+async def probe(site: Site) -> Findings | None:
+    """The facts of a vLLM server, or None if it is none: its model list and a second page must agree."""
+    if await site.owner() not in OWNERS:
+        return None
+    version, page = await site.get("/version"), await site.get(METRICS)
+    if not (isinstance(version.at("version"), str) or "vllm:" in page.text):
+        return None
+    server = await site.get("/server_info?config_format=json")
+    card = await site.card()
+    found = facts("GET /v1/models owned_by, GET /version", {"engine": ENGINE})
+    found += facts(version.source, {"version": version.at("version")})
+    found += _resolved(server)
+    found += facts("GET /v1/models", {"model": card.get("root"), "context_length": card.get("max_model_len")})
+    found += facts(f"GET {METRICS}", metric_facts(page))
+    notes = () if server.status == 200 else ("the cap is not on HTTP: vLLM tells it with VLLM_SERVER_DEV_MODE=1 only",)
+    return Findings(facts=found, counters=metrics.counters(page.text, COUNTERS), notes=notes)
+
+
+def metric_facts(page: Answer) -> dict[str, Any]:
+    """The facts that the metrics give away; the drafting counters exist only where vLLM speculates."""
+    text = page.text if page.status == 200 else ""
+    present = metrics.names(text)
+    cache = metrics.info(text, "vllm:cache_config_info")
+    found: dict[str, Any] = {
+        "kv_cache_dtype": cache.get("cache_dtype"),
+        "prefix_caching": cache.get("enable_prefix_caching"),
+        "kv_cache_tokens": cache.get("kv_cache_size_tokens"),
+    }
+    if "vllm:spec_decode_num_drafts_total" in present:
+        return {**found, "speculative_decoding": True}
+    return found | (speculation_off() if "vllm:num_requests_running" in present else {})
+
+
+def from_flags(flags: Mapping[str, str]) -> dict[str, Any]:
+    """The facts of options that are not one value: the speculative configuration, whole or dotted."""
+    try:
+        config = json.loads(flags.get("speculative-config", flags.get("sc", "null")))
+    except ValueError:
+        config = None
+    dotted = {name.partition(".")[2]: value for name, value in flags.items() if name.startswith("speculative-config.")}
+    config = {**(config if isinstance(config, dict) else {}), **dotted}
+    return _speculation(config) if config else {}
+
+
+def inferred(known: Mapping[str, Any]) -> dict[str, Any]:
+    """The API server's defaults where the command line does not set them; they depend on the GPU's memory."""
+    memory, model = known.get("gpu_memory_bytes"), str(known.get("gpu_model", "")).lower()
+    if not memory:
+        return {}
+    if memory >= 160 * GIB:
+        cap, tokens = 1024, 16384
+    elif memory >= 70 * GIB and "a100" not in model and "gb10" not in model:
+        cap, tokens = 1024, 8192
+    else:
+        cap, tokens = 256, 2048
+    tokens = known.get("max_batched_tokens") or tokens
+    replicas = known.get("data_parallel_size") or 1
+    return {"max_concurrent_sequences": min(cap, tokens) * replicas, "max_batched_tokens": tokens}
+
+
+def _speculation(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "speculative_decoding": True,
+        "speculative_method": config.get("method"),
+        "speculative_tokens": config.get("num_speculative_tokens"),
+        "speculative_model": config.get("model"),
+    }
+
+
+def _resolved(server: Answer) -> tuple[Any, ...]:
+    def at(group: str, name: str) -> Any:
+        return server.at("vllm_config", f"{group}_config", name)
+
+    cap, replicas = at("scheduler", "max_num_seqs"), at("parallel", "data_parallel_size")
+    if isinstance(cap, int) and isinstance(replicas, int):
+        cap *= replicas
+    config = server.at("vllm_config", "speculative_config")
+    values = {
+        "model": at("model", "model"),
+        "model_revision": at("model", "revision"),
+        "context_length": at("model", "max_model_len"),
+        "max_concurrent_sequences": cap,
+        "max_queued_requests": at("scheduler", "max_num_queued_reqs"),
+        "max_batched_tokens": at("scheduler", "max_num_batched_tokens"),
+        "tensor_parallel_size": at("parallel", "tensor_parallel_size"),
+        "pipeline_parallel_size": at("parallel", "pipeline_parallel_size"),
+        "data_parallel_size": replicas,
+        "quantization": at("model", "quantization"),
+        "dtype": at("model", "dtype"),
+        "kv_cache_dtype": at("cache", "cache_dtype"),
+        "kv_cache_tokens": at("cache", "kv_cache_size_tokens"),
+        "prefix_caching": at("cache", "enable_prefix_caching"),
+        "chunked_prefill": at("scheduler", "enable_chunked_prefill"),
+    }
+    if isinstance(config, dict):
+        values |= _speculation(config)
+    elif server.at("vllm_config") is not None:
+        values |= speculation_off()
+    return facts(server.source, values)
+
+
+RECORDED: tuple[Recorded, ...] = ()
