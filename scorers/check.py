@@ -7,6 +7,13 @@ from itembank import plugins
 from itembank.bank import Bank
 from itembank.errors import UserError, nearest
 from itembank.item import Item
+from scorers.floor import response_of
+from scorers.judge import judge_many
+from scorers.responses import row_fault
+from scorers.verdict import Outcome
+
+EVIDENCE = 3
+"""So many `accept` and `reject` entries prove an item."""
 
 
 def validate(bank: Bank) -> None:
@@ -14,6 +21,31 @@ def validate(bank: Bank) -> None:
     for item in bank.items:
         for field, text in expect_faults(item):
             raise UserError(f"{bank.name}: item {item.id!r}: {field}: {text}")
+
+
+def faults(bank: Bank) -> list[str]:
+    """One line for every fault of the bank, naming item and field: parameters, evidence, accepts and rejects."""
+    found = [f"item {item.id!r}: {field}: {text}" for item in bank.items for field, text in expect_faults(item)]
+    if found:
+        return found
+    entries = []
+    for item in bank.items:
+        for field, given in (("accept", item.accept), ("reject", item.reject)):
+            if len(given) < EVIDENCE:
+                found.append(f"item {item.id!r}: {field}: {len(given)} entries, at least {EVIDENCE} are asked")
+            for number, entry in enumerate(given, 1):
+                told = "" if isinstance(entry, str) else row_fault({"item": item.id, "text": "", **entry})
+                if told:
+                    found.append(f"item {item.id!r}: {field} {number}: {told}")
+                else:
+                    entries.append((item, field, number, response_of(entry)))
+    verdicts = judge_many((item, response) for item, _, _, response in entries)
+    for (item, field, number, _), verdict in zip(entries, verdicts, strict=True):
+        if (verdict.outcome is Outcome.PASS) != (field == "accept"):
+            must = "must" if field == "accept" else "must not"
+            told = f"{verdict.outcome} {verdict.reason} {verdict.detail}".strip()
+            found.append(f"item {item.id!r}: {field} {number}: {must} pass: {told}")
+    return found
 
 
 def expect_faults(item: Item) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ def part(text: str) -> Parted:
     stripped = STRIPPED_HARMONY.match(text)
     if stripped:
         return Parted(visible=_after(text, stripped.end()), marked=True)
-    if "<" not in text and "[" not in text:
+    if not any(part in text for part in ("think>", "THINK]", "<|channel|>")):
         return Parted(visible=text)
     return _parted(text)
 
