@@ -21,6 +21,7 @@ FACTS: dict[str, tuple[type, str]] = {
     "context_length": (int, "the most tokens of one request, prompt and answer together"),
     "max_concurrent_sequences": (int, "the serving cap: sequences that are generated at once, over all replicas"),
     "max_queued_requests": (int, "requests that may wait; above it the server refuses"),
+    "max_admitted_requests": (int, "requests that may run or wait together; above it the server refuses"),
     "max_batched_tokens": (int, "tokens that one scheduler step may process"),
     "tensor_parallel_size": (int, "tensor-parallel ranks"),
     "pipeline_parallel_size": (int, "pipeline-parallel ranks"),

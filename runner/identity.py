@@ -129,6 +129,7 @@ def _identity(found: list[Findings], listed: Findings, site: Site, secrets: froz
     read = {fact.name for item in found for fact in item.facts}
     missing = tuple(fact for fact in listed.facts if fact.name not in read)
     ordered = [*found, replace(listed, facts=missing)]
+    ordered.append(_defaults([fact for item in ordered for fact in item.facts]))
     chosen, conflicts = _merged(fact for item in ordered for fact in item.facts)
     cleaned = tuple(clean_fact(fact, secrets) for fact in chosen)
     counters = {name: value for item in reversed(ordered) for name, value in item.counters.items()}
@@ -144,6 +145,22 @@ def _identity(found: list[Findings], listed: Findings, site: Site, secrets: froz
         notes=tuple(dict.fromkeys(printable(redacted(note, secrets)) for note in notes)),
         read_at=utc_now(),
     )
+
+
+def _defaults(found: list[Fact]) -> Findings:
+    """What the engine's options that nobody typed mean, where its whole command line could be seen."""
+    known: dict[str, Any] = {}
+    for fact in found:
+        known.setdefault(fact.name, fact.value)
+    typed = {fact.value for fact in found if fact.name == "engine" and fact.source.startswith("/proc/")}
+    if known.get("engine") not in typed:
+        return Findings()
+    modules = [plugins.load(runner.probes, name) for name in plugins.names(runner.probes)]
+    module = next(module for module in modules if getattr(module, "ENGINE", None) == known["engine"])
+    if not hasattr(module, "inferred"):
+        return Findings()
+    absent = {name: value for name, value in module.inferred(known).items() if name not in known}
+    return Findings(facts=facts(f"inferred: the default of {module.ENGINE} for an option that was not typed", absent))
 
 
 def _merged(found: Iterable[Fact]) -> tuple[list[Fact], list[str]]:

@@ -27,7 +27,9 @@ HEADERS = frozenset(
     {
         *("server", "via", "location", "retry-after", "content-type", "content-encoding", "transfer-encoding"),
         *("x-request-id", "x-powered-by", "x-served-by", "x-backend", "x-accel-buffering"),
-        *("openai-version", "openai-processing-ms"),
+        *("openai-version", "openai-processing-ms", "process-start-time-unix", "x-generation-id", "x-compute-type"),
+        *("x-litellm-version", "x-litellm-call-id", "x-litellm-model-id", "x-litellm-model-api-base"),
+        *("x-litellm-attempted-retries", "x-litellm-attempted-fallbacks", "x-litellm-cache-key"),
     }
 )
 

@@ -106,9 +106,8 @@ class Site:
 
     async def owner(self) -> str | None:
         """What the model list says owns its models; None where it does not agree with itself."""
-        owners = {row.get("owned_by") for row in (await self.get("/v1/models")).rows("data")}
-        owner = owners.pop() if len(owners) == 1 else None
-        return owner if isinstance(owner, str) else None
+        owners = [row.get("owned_by") for row in (await self.get("/v1/models")).rows("data")]
+        return owners[0] if owners and isinstance(owners[0], str) and owners == owners[:1] * len(owners) else None
 
     def is_local(self) -> bool:
         """Whether the address is this machine's own."""

@@ -1,8 +1,10 @@
 """Reads command lines of servers: which program it is and which options were typed. Knows no engine."""
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import Any
 
 _OPTION = re.compile(r"--?[A-Za-z][\w.-]*")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?", re.IGNORECASE)
@@ -60,3 +62,18 @@ def positional(argv: Sequence[str], after: str) -> str | None:
         return None
     word = next(iter(words[words.index(after) + 1 :]), "-")
     return None if word.startswith("-") else word
+
+
+def as_flags(tree: Any) -> dict[str, str]:
+    """The entries of a configuration file as if they had been typed; what is nested becomes JSON.
+
+    >>> as_flags({"max_num_seqs": 9, "speculative_config": {"a": 1}, "x": None, "eager": True})
+    {'max-num-seqs': '9', 'speculative-config': '{"a": 1}', 'eager': 'true'}
+    """
+    found = {}
+    for name, value in tree.items() if isinstance(tree, dict) else ():
+        if isinstance(value, str):
+            found[str(name).replace("_", "-")] = value
+        elif value is not None:
+            found[str(name).replace("_", "-")] = json.dumps(value, default=str)
+    return found

@@ -28,7 +28,7 @@ COUNTERS = {
     "accepted_tokens": ("llamacpp:spec_decode_num_accepted_tokens_total",),
     "prefix_hits": ("llamacpp:prompt_tokens_cached_total",),
 }
-PROGRAMS = ("llama-server", "llama serve")
+PROGRAMS = ("llama-server", "llama serve", "runner.local")
 FLAGS = {
     "parallel": "max_concurrent_sequences",
     "np": "max_concurrent_sequences",
@@ -132,10 +132,10 @@ def _of_props(props: Answer) -> dict[str, Any]:
 
 
 def _speculation(slots: Answer) -> dict[str, Any]:
-    states = {row.get("speculative") for row in slots.rows()}
-    if states == {False}:
-        return speculation_off()
-    return {"speculative_decoding": True} if True in states else {}
+    states = [row.get("speculative") for row in slots.rows()]
+    if any(state is True for state in states):
+        return {"speculative_decoding": True}
+    return speculation_off() if states and all(state is False for state in states) else {}
 
 
 def _moment(seconds: str) -> str | None:
@@ -145,4 +145,80 @@ def _moment(seconds: str) -> str | None:
         return None
 
 
-RECORDED: tuple[Recorded, ...] = ()
+_TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
+RECORDED = (
+    Recorded(
+        origin="real: llama-server with 4 slots, /props, /slots and metrics cut to some fields",
+        headers={"server": "llama.cpp"},
+        replies={
+            "/v1/models": '{"object":"list","data":[{"id":"m","aliases":["m"],"object":"model","owned_by":"llamacpp",'
+            '"meta":{"n_vocab":49152,"n_ctx":1024,"n_ctx_train":8192,"ftype":"Q4_1"}}]}',
+            "/props": {
+                "default_generation_settings": {"params": {"speculative.types": "none"}, "n_ctx": 1024},
+                "total_slots": 4,
+                "model_alias": "m",
+                "model_ftype": "Q4_1",
+                "model_path": "smollm2.gguf",
+                "endpoint_slots": True,
+                "endpoint_props": True,
+                "endpoint_metrics": True,
+                "chat_template": _TEMPLATE,
+                "build_info": "b0-unknown",
+                "is_sleeping": False,
+            },
+            "/slots": [{"id": n, "n_ctx": 1024, "speculative": False, "is_processing": False} for n in range(4)],
+            METRICS: "llamacpp:prompt_tokens_total 192\nllamacpp:prompt_tokens_cached_total 372\n"
+            "llamacpp:tokens_predicted_total 295\nllamacpp:prompt_tokens_seconds 42.9447\n"
+            "llamacpp:spec_decode_num_draft_tokens_total 0\nllamacpp:requests_processing 0\n",
+        },
+        facts={
+            "engine": "llama.cpp",
+            "version": "b0-unknown",
+            "model": "smollm2.gguf",
+            "quantization": "Q4_1",
+            "context_length": 1024,
+            "max_concurrent_sequences": 4,
+            "speculative_decoding": False,
+            "speculative_tokens": 0,
+            "chat_template_digest": digest(_TEMPLATE),
+            "system_fingerprint": "b0-unknown",
+        },
+        counters={"running": 0, "prompt_tokens": 192, "generation_tokens": 295, "prefix_hits": 372, "draft_tokens": 0},
+    ),
+    Recorded(
+        origin="built: to the shapes of llama.cpp's router with one loaded model",
+        headers={"server": "llama.cpp"},
+        replies={
+            "/v1/models": {"object": "list", "data": [{"id": "a"}, {"id": "b"}]},
+            "/props": {"role": "router", "max_instances": 4},
+            "/models": {
+                "data": [
+                    {"id": "a", "status": {"value": "unloaded"}},
+                    {
+                        "id": "b",
+                        "status": {
+                            "value": "loaded",
+                            "args": ["llama-server", "--spec-type", "ngram-mod", "--spec-draft-n-max", "5"],
+                        },
+                    },
+                ]
+            },
+            "/props?model=b&autoload=false": {
+                "total_slots": 2,
+                "build_info": "b9000-abc",
+                "model_path": "/models/b.gguf",
+                "default_generation_settings": {"n_ctx": 2048},
+            },
+        },
+        facts={
+            "engine": "llama.cpp",
+            "version": "b9000-abc",
+            "model": "b.gguf",
+            "max_concurrent_sequences": 2,
+            "context_length": 2048,
+            "speculative_decoding": True,
+            "speculative_method": "ngram-mod",
+            "speculative_tokens": 5,
+        },
+    ),
+)

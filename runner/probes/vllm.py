@@ -68,7 +68,8 @@ async def probe(site: Site) -> Findings | None:
     found += _resolved(server)
     found += facts("GET /v1/models", {"model": card.get("root"), "context_length": card.get("max_model_len")})
     found += facts(f"GET {METRICS}", metric_facts(page))
-    notes = () if server.status == 200 else ("the cap is not on HTTP: vLLM tells it with VLLM_SERVER_DEV_MODE=1 only",)
+    is_resolved = server.at("vllm_config") is not None
+    notes = () if is_resolved else ("the cap is not on HTTP: vLLM tells it with VLLM_SERVER_DEV_MODE=1 only",)
     return Findings(facts=found, counters=metrics.counters(page.text, COUNTERS), notes=notes)
 
 
@@ -88,14 +89,18 @@ def metric_facts(page: Answer) -> dict[str, Any]:
 
 
 def from_flags(flags: Mapping[str, str]) -> dict[str, Any]:
-    """The facts of options that are not one value: the speculative configuration, whole or dotted."""
+    """The speculative configuration, whole or dotted, and the cap of all replicas."""
     try:
         config = json.loads(flags.get("speculative-config", flags.get("sc", "null")))
     except ValueError:
         config = None
     dotted = {name.partition(".")[2]: value for name, value in flags.items() if name.startswith("speculative-config.")}
     config = {**(config if isinstance(config, dict) else {}), **dotted}
-    return _speculation(config) if config else {}
+    found = _speculation(config) if config else {}
+    cap, replicas = flags.get("max-num-seqs", ""), flags.get("data-parallel-size", flags.get("dp", "1"))
+    if cap.isdigit() and replicas.isdigit():
+        found["max_concurrent_sequences"] = int(cap) * int(replicas)
+    return found
 
 
 def inferred(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +146,7 @@ def _resolved(server: Answer) -> tuple[Any, ...]:
         "tensor_parallel_size": at("parallel", "tensor_parallel_size"),
         "pipeline_parallel_size": at("parallel", "pipeline_parallel_size"),
         "data_parallel_size": replicas,
-        "quantization": at("model", "quantization"),
+        "quantization": at("model", "quantization") or (None if at("model", "model") is None else "none"),
         "dtype": at("model", "dtype"),
         "kv_cache_dtype": at("cache", "cache_dtype"),
         "kv_cache_tokens": at("cache", "kv_cache_size_tokens"),
@@ -155,4 +160,91 @@ def _resolved(server: Answer) -> tuple[Any, ...]:
     return facts(server.source, values)
 
 
-RECORDED: tuple[Recorded, ...] = ()
+_CARD = {"id": "m", "object": "model", "owned_by": "vllm", "root": "org/m", "parent": None, "max_model_len": 32768}
+RECORDED = (
+    Recorded(
+        origin="real: vLLM 0.32.0 on CPU as it starts by default, metrics cut to some lines",
+        headers={"server": "uvicorn"},
+        replies={
+            "/version": '{"version":"0.32.0"}',
+            "/v1/models": '{"object":"list","data":[{"id":"m","object":"model","created":1795951304,"owned_by":"vllm",'
+            '"root":"smollm2-hf","parent":null,"max_model_len":1024}]}',
+            METRICS: 'vllm:num_requests_running{engine="0",model_name="m"} 0.0\n'
+            'vllm:num_requests_waiting{engine="0",model_name="m"} 0.0\n'
+            'vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.0\n'
+            'vllm:prompt_tokens_total{engine="0",model_name="m"} 564.0\n'
+            'vllm:generation_tokens_total{engine="0",model_name="m"} 296.0\n'
+            'vllm:request_success_total{engine="0",finished_reason="stop",model_name="m"} 7.0\n'
+            'vllm:request_success_total{engine="0",finished_reason="length",model_name="m"} 8.0\n',
+        },
+        facts={
+            "engine": "vllm",
+            "version": "0.32.0",
+            "model": "smollm2-hf",
+            "context_length": 1024,
+            "max_concurrent_sequences": None,
+            "speculative_decoding": False,
+            "speculative_tokens": 0,
+        },
+        counters={"running": 0, "prompt_tokens": 564, "generation_tokens": 296, "finished": 15},
+    ),
+    Recorded(
+        origin="built: to the shapes of vLLM 0.33.0 with VLLM_SERVER_DEV_MODE=1",
+        replies={
+            "/version": {"version": "0.33.0"},
+            "/v1/models": {"object": "list", "data": [_CARD, {**_CARD, "id": "lora", "parent": "m"}]},
+            "/server_info?config_format=json": {
+                "vllm_config": {
+                    "model_config": {"model": "org/m", "revision": "abc", "max_model_len": 32768, "dtype": "bfloat16"},
+                    "scheduler_config": {
+                        "max_num_seqs": 9,
+                        "max_num_batched_tokens": 8192,
+                        "max_num_queued_reqs": None,
+                        "enable_chunked_prefill": True,
+                    },
+                    "parallel_config": {
+                        "tensor_parallel_size": 2,
+                        "pipeline_parallel_size": 1,
+                        "data_parallel_size": 2,
+                    },
+                    "cache_config": {"cache_dtype": "fp8", "enable_prefix_caching": False},
+                    "speculative_config": {"method": "eagle3", "num_speculative_tokens": 3, "model": "org/m-eagle3"},
+                }
+            },
+            METRICS: 'vllm:num_requests_running{engine="0"} 2\nvllm:num_requests_running{engine="1"} 3\n'
+            'vllm:gpu_cache_usage_perc{engine="0"} 0.25\nvllm:gpu_cache_usage_perc{engine="1"} 0.5\n'
+            "vllm:spec_decode_num_drafts_total 10\nvllm:spec_decode_num_draft_tokens_total 30\n"
+            "vllm:spec_decode_num_accepted_tokens_total 21\n",
+        },
+        facts={
+            "engine": "vllm",
+            "version": "0.33.0",
+            "model": "org/m",
+            "model_revision": "abc",
+            "context_length": 32768,
+            "max_concurrent_sequences": 18,
+            "max_batched_tokens": 8192,
+            "tensor_parallel_size": 2,
+            "data_parallel_size": 2,
+            "quantization": "none",
+            "dtype": "bfloat16",
+            "kv_cache_dtype": "fp8",
+            "speculative_decoding": True,
+            "speculative_method": "eagle3",
+            "speculative_tokens": 3,
+            "speculative_model": "org/m-eagle3",
+            "prefix_caching": False,
+            "chunked_prefill": True,
+        },
+        counters={"running": 5, "kv_cache_usage": 0.5, "drafts": 10, "draft_tokens": 30, "accepted_tokens": 21},
+    ),
+    Recorded(
+        origin="built: to the shapes of vLLM's Rust frontend",
+        replies={
+            "/version": {"version": "0.33.0", "rust_frontend_version": "0.1"},
+            "/v1/models": {"object": "list", "data": [{"id": "m", "created": 0, "owned_by": "vllm-frontend-rs"}]},
+            "/server_info?config_format=json": {"model": "org/m"},
+        },
+        facts={"engine": "vllm", "version": "0.33.0", "speculative_decoding": None, "context_length": None},
+    ),
+)

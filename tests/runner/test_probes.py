@@ -1,0 +1,254 @@
+"""Each probe recognises the replies of its own engine and of no other, and asks for nothing that disturbs a server."""
+
+import asyncio
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import runner.probes
+from itembank import plugins
+from runner.facts import FACTS, Findings
+from runner.metrics import COUNTERS
+from runner.probes._recorded import Recorded
+from tests.runner.replayed import Replayed, replayed, site_of
+
+DATA = Path(__file__).parent.parent / "data" / "engines"
+PROBES = {name: plugins.load(runner.probes, name) for name in plugins.names(runner.probes)}
+RECORDED = [(name, recorded) for name, module in PROBES.items() for recorded in module.RECORDED]
+NAMES = [f"{name}-{index}" for index, (name, _) in enumerate(RECORDED)]
+
+
+def found_by(module: ModuleType, client: Replayed, **fields: Any) -> Findings | None:
+    async def main() -> Findings | None:
+        result: Findings | None = await module.probe(site_of(client, **fields))
+        return result
+
+    return asyncio.run(main())
+
+
+def named(findings: Findings | None) -> str | None:
+    """The engine or gateway that a probe named."""
+    facts = findings.facts if findings else ()
+    return next((fact.value for fact in facts if fact.name in ("engine", "gateway")), None)
+
+
+def values(findings: Findings) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for fact in findings.facts:
+        chosen.setdefault(fact.name, fact.value)
+    return chosen
+
+
+@pytest.mark.parametrize("module", PROBES.values(), ids=PROBES)
+def test_a_probe_keeps_the_contract(module: ModuleType) -> None:
+    assert asyncio.iscoroutinefunction(module.probe)
+    assert module.RECORDED or module.__name__.endswith((".process", ".gpu")), "an engine's probe carries its evidence"
+    assert all(recorded.origin.startswith(("real: ", "built: ")) for recorded in module.RECORDED)
+    assert set(getattr(module, "COUNTERS", {})) <= set(COUNTERS)
+    for table in ("FLAGS", "ENVIRONMENT"):
+        assert set(getattr(module, table, {}).values()) <= set(FACTS)
+
+
+@pytest.mark.parametrize(("name", "recorded"), RECORDED, ids=NAMES)
+def test_a_probe_reads_its_recorded_replies(name: str, recorded: Recorded) -> None:
+    findings = found_by(PROBES[name], replayed(recorded))
+    assert findings is not None
+    read = values(findings)
+    assert {key: read.get(key) for key in recorded.facts} == dict(recorded.facts)
+    assert all(fact.source for fact in findings.facts)
+    assert {key: findings.counters.get(key) for key in recorded.counters} == dict(recorded.counters)
+
+
+@pytest.mark.parametrize(("owner", "recorded"), RECORDED, ids=NAMES)
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_probe_recognises_no_other_engine(probe: str, owner: str, recorded: Recorded) -> None:
+    findings = found_by(PROBES[probe], replayed(recorded))
+    assert (named(findings) is not None) == (probe == owner)
+
+
+@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("which", ["transformersserve"])
+def test_nobody_recognises_an_engine_without_a_probe(probe: str, which: str) -> None:
+    assert named(found_by(PROBES[probe], real(which))) is None
+
+
+@pytest.mark.parametrize(("owner", "recorded"), RECORDED, ids=NAMES)
+def test_one_sign_alone_names_no_engine(owner: str, recorded: Recorded) -> None:
+    """Any single page of a recording, without its headers, is not enough, except a page with two signs in it."""
+    two_signs = {"llama_cpp": "/props", "tgi": "/info", "lm_studio": "/api/", "llama_cpp_python": "/v1/models"}
+    for path, body in recorded.replies.items():
+        if path.startswith(two_signs.get(owner, "nothing")):
+            continue
+        if owner == "nim" and path == "/v1/version":
+            continue
+        assert named(found_by(PROBES[owner], Replayed({path: body}))) is None, path
+
+
+def real(prefix: str, **headers: str) -> Replayed:
+    """The whole pages of a real engine, as they came."""
+    replies: dict[str, Any] = {}
+    for path in sorted(DATA.glob(f"{prefix}-GET-*")):
+        text = path.read_text("utf-8")
+        name = path.stem.partition("-GET-")[2].replace("v1-models", "v1/models")
+        is_missing = '"Not Found"' in text[:40] or "not_found_error" in text[:100]
+        replies[f"/{name}"] = (404 if is_missing else 200, text)
+    return Replayed(replies, headers)
+
+
+def test_real_pages_of_vllm() -> None:
+    findings = found_by(PROBES["vllm"], real("vllm", server="uvicorn"))
+    assert findings is not None
+    read = values(findings)
+    assert read["engine"] == "vllm"
+    assert read["version"] == "0.32.0"
+    assert read["context_length"] == 1024
+    assert (read["prefix_caching"], read["kv_cache_dtype"], read["kv_cache_tokens"]) == (True, "auto", 46592)
+    assert read["speculative_decoding"] is False
+    assert "max_concurrent_sequences" not in read
+    assert findings.counters["prefix_queries"] == 564
+    assert findings.counters["finished"] == 15
+    assert "drafts" not in findings.counters, "absent is absent"
+
+
+@pytest.mark.parametrize("which", ["llamaserver", "xllamacpp"])
+def test_real_pages_of_llama_cpp(which: str) -> None:
+    findings = found_by(PROBES["llama_cpp"], real(which, server="llama.cpp"))
+    assert findings is not None
+    read = values(findings)
+    assert (read["engine"], read["max_concurrent_sequences"], read["context_length"]) == ("llama.cpp", 4, 1024)
+    assert (read["quantization"], read["model"]) == ("Q4_1", "smollm2.gguf")
+    assert read["speculative_decoding"] is False
+    assert findings.counters["prefix_hits"] == 372
+
+
+FORBIDDEN = {
+    "sglang": ["/health", "/health_generate", "/generate"],
+    "tensorrt_llm": ["/metrics"],
+    "gateway": ["/health", "/metrics"],
+    "ollama": ["/api/show", "/api/generate", "/metrics"],
+    "lm_studio": ["/metrics"],
+    "tgi": ["/health"],
+    "llama_cpp_python": ["/metrics"],
+}
+
+
+@pytest.mark.parametrize(("owner", "recorded"), RECORDED, ids=NAMES)
+def test_no_page_that_changes_a_server_is_asked_for(owner: str, recorded: Recorded) -> None:
+    client = replayed(recorded)
+
+    async def main() -> None:
+        site = site_of(client)
+        await asyncio.gather(*(module.probe(site) for module in PROBES.values()))
+
+    asyncio.run(main())
+    assert len(client.asked) == len(set(client.asked)), "each page once"
+    assert not set(FORBIDDEN.get(owner, ["/health"])) & set(client.asked)
+    assert not [path for path in client.asked if "model=" in path and "autoload=false" not in path]
+
+
+def test_a_router_is_not_asked_about_a_model_that_is_not_loaded() -> None:
+    recorded = PROBES["llama_cpp"].RECORDED[1]
+    client = replayed(recorded)
+    findings = found_by(PROBES["llama_cpp"], client, model="a")
+    assert findings is not None
+    assert not [path for path in client.asked if "model=" in path]
+    assert "not loaded" in findings.notes[0]
+
+
+def test_sglang_secrets_do_not_get_past_the_site() -> None:
+    recorded = PROBES["sglang"].RECORDED[0]
+
+    async def main() -> str:
+        site = site_of(replayed(recorded))
+        return repr((await site.get("/server_info")).value)
+
+    text = asyncio.run(main())
+    assert "in-clear" not in text
+    assert "'tp_size': 2" in text
+
+
+@pytest.mark.parametrize(
+    ("gpu", "expected"),
+    [
+        ({"gpu_memory_bytes": 180 << 30, "gpu_model": "NVIDIA B200"}, (1024, 16384)),
+        ({"gpu_memory_bytes": 80 << 30, "gpu_model": "NVIDIA H100 80GB HBM3"}, (1024, 8192)),
+        ({"gpu_memory_bytes": 80 << 30, "gpu_model": "NVIDIA A100-SXM4-80GB"}, (256, 2048)),
+        ({"gpu_memory_bytes": 119 << 30, "gpu_model": "NVIDIA GB10"}, (256, 2048)),
+        ({"gpu_memory_bytes": 24 << 30, "gpu_model": "NVIDIA L4"}, (256, 2048)),
+        ({"gpu_memory_bytes": 24 << 30, "gpu_model": "NVIDIA L4", "max_batched_tokens": 128}, (128, 128)),
+    ],
+)
+def test_vllm_defaults_by_hardware(gpu: dict[str, Any], expected: tuple[int, int]) -> None:
+    found = PROBES["vllm"].inferred(gpu)
+    assert (found["max_concurrent_sequences"], found["max_batched_tokens"]) == expected
+    assert PROBES["vllm"].inferred({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("gpu", "cap"), [("NVIDIA A100-SXM4-80GB", 384), ("NVIDIA H200", 1024), ("NVIDIA L4", 128), (None, None)]
+)
+def test_lmdeploy_defaults_by_hardware(gpu: str | None, cap: int | None) -> None:
+    assert PROBES["lmdeploy"].inferred({"gpu_model": gpu}).get("max_concurrent_sequences") == cap
+
+
+FLAGS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
+    (
+        "vllm",
+        {"speculative-config": '{"method": "ngram", "num_speculative_tokens": 3}'},
+        {"speculative_decoding": True, "speculative_method": "ngram", "speculative_tokens": 3},
+    ),
+    ("vllm", {"speculative-config.method": "eagle"}, {"speculative_method": "eagle"}),
+    ("vllm", {"max-num-seqs": "9", "dp": "2"}, {"max_concurrent_sequences": 18}),
+    ("vllm", {"speculative-config": "{broken"}, {}),
+    ("sglang", {"disable-radix-cache": "true"}, {"prefix_caching": False}),
+    ("sglang", {"chunked-prefill-size": "-1"}, {"chunked_prefill": False}),
+    ("sglang", {"enable-deterministic-inference": "true"}, {"deterministic": True}),
+    ("sglang", {"speculative-algorithm": "EAGLE"}, {"speculative_decoding": True}),
+    ("llama_cpp", {"spec-type": "none"}, {"speculative_decoding": False, "speculative_tokens": 0}),
+    ("llama_cpp", {"md": "draft.gguf"}, {"speculative_decoding": True}),
+    ("llama_cpp", {"spec-synth-len": "4"}, {"speculative_method": "synthetic: acceptance is faked"}),
+    ("tgi", {"speculate": "0"}, {"speculative_decoding": False}),
+    ("tgi", {"speculate": "3"}, {"speculative_decoding": True}),
+    ("tgi", {}, {}),
+    ("tensorrt_llm", {"speculative-config": '{"decoding_type": "MTP"}'}, {"speculative_method": "MTP"}),
+    ("tensorrt_llm", {"speculative-config": "[1]"}, {}),
+    ("tensorrt_llm", {"speculative-config": "{"}, {}),
+    ("lmdeploy", {"speculative-algorithm": "eagle"}, {"speculative_decoding": True}),
+    ("llama_cpp_python", {"draft-model": "prompt-lookup-decoding"}, {"speculative_decoding": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "flags", "expected"), FLAGS)
+def test_options_that_are_not_one_value(name: str, flags: dict[str, str], expected: dict[str, Any]) -> None:
+    found = PROBES[name].from_flags(flags)
+    assert {key: found.get(key) for key in expected} == expected
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def mutated(value: Any, data: st.DataObject) -> Any:
+    """The value with parts of it replaced by anything."""
+    if data.draw(st.integers(0, 5)) == 0:
+        return data.draw(JSON)
+    if isinstance(value, dict):
+        return {key: mutated(inner, data) for key, inner in value.items()}
+    return [mutated(inner, data) for inner in value] if isinstance(value, list) else value
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_hostile_replies_break_no_probe(data: st.DataObject) -> None:
+    name, recorded = data.draw(st.sampled_from(RECORDED))
+    replies = {path: mutated(body, data) for path, body in recorded.replies.items()}
+    findings = found_by(PROBES[name], Replayed(replies, recorded.headers))
+    for fact in findings.facts if findings else ():
+        assert isinstance(fact.value, FACTS[fact.name][0])
