@@ -79,8 +79,8 @@ class Worker:
 class Pool:
     """Idle workers of one target; as many run as threads ask at once, and a forked child starts its own."""
 
-    def __init__(self, target: str) -> None:
-        self._target = target
+    def __init__(self, target: str, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
+        self._target, self._cpu_s, self._wall_s = target, cpu_s, wall_s
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
         self._owner = os.getpid()
@@ -111,7 +111,7 @@ class Pool:
                 if worker.alive():
                     return worker
                 worker.close()
-        return Worker(self._target)
+        return Worker(self._target, self._cpu_s, self._wall_s)
 
 
 def main() -> None:
