@@ -13,9 +13,9 @@ import scorers.methods
 from itembank import plugins
 from itembank.item import Item
 from scorers.guards import guard
+from scorers.processes import CPU_S, WALL_S, Died, Pool, TimeUp
 from scorers.response import Response
 from scorers.verdict import Verdict, unscorable
-from scorers.workers import CPU_S, WALL_S, Died, Pool, TimeUp
 
 POOL = Pool("scorers.judge:verdict_here")
 

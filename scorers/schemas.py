@@ -157,10 +157,15 @@ def _format(validator: Any, name: str, instance: Any, _: Any) -> Iterator[Any]:
         yield ValidationError(error.message)
 
 
-def _key(value: Any) -> Any:
-    """A hashable that is equal for equal JSON values."""
+def _key(value: Any) -> str:
+    """A text that is equal for equal JSON values; hashes of numbers could be made to collide, those of texts cannot."""
+    return json.dumps(_plain(value), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    """The value with whole numbers as integers."""
     if isinstance(value, dict):
-        return "object", frozenset((key, _key(inner)) for key, inner in value.items())
+        return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return "array", tuple(map(_key, value))
-    return ("number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__), value
+        return [_plain(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -5,7 +5,12 @@ A scorer is a file in `scorers/methods/` with
     VERSION         an int; any change of behaviour raises it
     EXPECT_SCHEMA   a JSON Schema of the item's `expect`
     score           (expect, response) -> Verdict: pure, never raises on any text, bounded in time
-    EXAMPLES        Examples that prove it, run by the tests and by `triplicate bank check`
+    EXAMPLES        Examples that prove it, run by the tests
+
+and, where it needs them,
+
+    fault           (expect) -> a sentence on what a schema cannot say against this `expect`, empty where it is good
+    OWN_PROCESS     True if it runs what could hang in processes of its own; other scorers run in one that can be killed
 
 FAIL blames the model. UNSCORABLE says that nobody can tell.
 """

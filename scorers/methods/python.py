@@ -14,6 +14,7 @@ from scorers.response import Response
 from scorers.verdict import Example, Outcome, Verdict, failed, passed, unscorable
 
 VERSION = 1
+OWN_PROCESS = True
 TAGS = ("", "python", "python3", "py", "py3")
 UNLIMITED = 1 << 30
 

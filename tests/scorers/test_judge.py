@@ -1,4 +1,5 @@
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 import scorers.judge
 from itembank.item import Item
 from scorers.judge import judge, judge_many, verdict_here, verdict_row
+from scorers.processes import Died, Pool, TimeUp
 from scorers.response import Response
 from scorers.verdict import Defect, Outcome
-from scorers.workers import Died, Pool, TimeUp
 
 PLUGINS = """
 import scorers.methods
@@ -35,7 +36,7 @@ def item(scorer: str = "number", expect: Any = None, **more: Any) -> Item:
 
 
 @pytest.fixture
-def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A scorer `broken` that hangs, exits or raises, in this process and in the workers."""
     folder = tmp_path / "plugins"
     folder.mkdir()
@@ -43,7 +44,10 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "with_broken.py").write_text(PLUGINS.format(folder=str(folder)))
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(scorers.methods, "__path__", [*scorers.methods.__path__, str(folder)])
-    monkeypatch.setattr(scorers.judge, "POOL", Pool("with_broken:verdict_here", cpu_s=0.3))
+    pool = Pool("with_broken:verdict_here", cpu_s=0.3)
+    monkeypatch.setattr(scorers.judge, "POOL", pool)
+    yield
+    pool.close()
 
 
 def test_the_verdict_names_its_scorer_and_version() -> None:
@@ -110,10 +114,12 @@ def test_many_are_judged_in_order_and_no_process_is_left() -> None:
 
 
 def test_a_reader_that_stops_early_leaves_no_process() -> None:
+    scorers.judge.POOL.close()
+    before = psutil.Process().children()
     verdicts = judge_many(iter(pairs(500)))
     next(verdicts)
     verdicts.close()
-    assert psutil.Process().children() == []
+    assert psutil.Process().children() == before
     assert list(judge_many([])) == []
 
 

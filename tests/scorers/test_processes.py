@@ -3,12 +3,13 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from pickle import PicklingError
 
 import psutil
 import pytest
 
-from scorers import workers
-from scorers.workers import Died, Pool, TimeUp, Worker
+from scorers import processes
+from scorers.processes import Died, Pool, TimeUp, Worker
 
 TARGETS = """
 import os, re, signal, sys
@@ -91,12 +92,12 @@ def test_a_process_that_ends_is_told_from_one_that_is_late() -> None:
 
 def test_a_request_that_cannot_be_sent_ends_the_process() -> None:
     worker = Worker("worker_targets:echo")
-    with pytest.raises((AttributeError, TypeError, Exception), match="pickle|local"):
+    with pytest.raises((AttributeError, TypeError, PicklingError), match=r"pickle|local"):
         worker.ask(lambda: 0)
     assert not worker.alive()
 
 
-@pytest.mark.skipif(not hasattr(workers.resource, "RLIMIT_AS"), reason="no limit of address space here")
+@pytest.mark.skipif(not hasattr(processes.resource, "RLIMIT_AS"), reason="no limit of address space here")
 def test_memory_is_limited() -> None:
     worker = Worker("worker_targets:grow")
     assert worker.ask(64) == "refused"
@@ -141,26 +142,26 @@ def test_a_forked_child_leaves_its_parents_workers_alone() -> None:
 def test_serving_ends_with_its_input() -> None:
     for cut in (b"", b"\0\0", b"\0\0\0\x09abc"):
         sink = io.BytesIO()
-        workers.serve(lambda value: value + 1, io.BytesIO(cut), sink)
+        processes.serve(lambda value: value + 1, io.BytesIO(cut), sink)
         assert sink.getvalue() == b""
     source, sink = io.BytesIO(), io.BytesIO()
     for value in (1, 2):
-        workers._send(source, value)
+        processes._send(source, value)
     source.seek(0)
-    workers.serve(lambda value: value + 1, source, sink)
+    processes.serve(lambda value: value + 1, source, sink)
     sink.seek(0)
-    assert [workers._receive(sink), workers._receive(sink)] == [2, 3]
+    assert [processes._receive(sink), processes._receive(sink)] == [2, 3]
 
 
 def test_a_worker_sets_its_own_limits_and_then_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[object] = []
-    monkeypatch.setattr(workers.sys, "argv", ["-c", "worker_targets:echo", "1", "2"])
-    monkeypatch.setattr(workers.sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-    monkeypatch.setattr(workers.sys, "stdout", io.TextIOWrapper(io.BytesIO()))
-    monkeypatch.setattr(workers.resource, "setrlimit", lambda *limits: done.append(limits))
-    monkeypatch.setattr(workers.signal, "signal", lambda *handler: done.append(handler))
-    monkeypatch.setattr(workers.signal, "pthread_sigmask", lambda *mask: done.append(mask))
-    workers.main()
+    monkeypatch.setattr(processes.sys, "argv", ["-c", "worker_targets:echo", "1", "2"])
+    monkeypatch.setattr(processes.sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(processes.sys, "stdout", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(processes.resource, "setrlimit", lambda *limits: done.append(limits))
+    monkeypatch.setattr(processes.signal, "signal", lambda *handler: done.append(handler))
+    monkeypatch.setattr(processes.signal, "pthread_sigmask", lambda *mask: done.append(mask))
+    processes.main()
     assert (signal.SIGALRM, signal.SIG_DFL) in done and (signal.SIGPROF, signal.SIG_DFL) in done
     assert (signal.SIG_UNBLOCK, (signal.SIGALRM, signal.SIGPROF)) in done
     assert len(done) == 4

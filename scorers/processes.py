@@ -39,7 +39,7 @@ class Worker:
     """One process that calls `target`, given as `module:function`, for every request; not to be shared by threads."""
 
     def __init__(self, target: str, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
-        code = f"import sys; sys.path[:] = {sys.path!r}; from scorers import workers; workers.main()"
+        code = f"import sys; sys.path[:] = {sys.path!r}; from scorers import processes; processes.main()"
         self._process = subprocess.Popen(
             [sys.executable, "-c", code, target, str(cpu_s), str(wall_s)],
             stdin=subprocess.PIPE,
