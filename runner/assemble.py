@@ -36,20 +36,29 @@ class Assembly:
         if event.get("error") or event.get("object") == "error":
             self._add_error(event)
             return False
-        self.model = _text(event.get("model")) or self.model
-        self.fingerprint = _text(event.get("system_fingerprint")) or self.fingerprint
-        self._add_usage(event.get("usage"))
+        if self.model is None or self.fingerprint is None:
+            self.model = self.model or _text(event.get("model")) or None
+            self.fingerprint = self.fingerprint or _text(event.get("system_fingerprint")) or None
+        if event.get("usage") is not None:
+            self._add_usage(event["usage"])
         choice = _choice(event.get("choices"))
         if choice is None:
             return False
         self.choices += 1
-        self._add_usage(choice.get("usage"))
-        self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
+        if choice.get("finish_reason") is not None:
+            self.finish_reason = _text(choice["finish_reason"]) or self.finish_reason
+        if "usage" in choice:
+            self._add_usage(choice["usage"])
         delta = choice.get("delta", choice.get("message", choice))
-        return isinstance(delta, Mapping) and self._add_delta(delta)
+        return isinstance(delta, dict) and self._add_delta(delta)
 
     def _add_delta(self, delta: Mapping[str, Any]) -> bool:
-        text = _content(delta.get("content")) + _text(delta.get("refusal")) + _text(delta.get("text"))
+        content = delta.get("content")
+        text = content if type(content) is str else _content(content)
+        if len(delta) == 1 and text:
+            self.text.append(text)
+            return True
+        text += _text(delta.get("refusal")) + _text(delta.get("text"))
         reasoning = _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
         if text:
             self.text.append(text)
@@ -171,7 +180,7 @@ def message_of(reply: Any, depth: int = 4) -> str:
 def _choice(choices: Any) -> Mapping[str, Any] | None:
     """The first choice; with more than one, the others are none of ours."""
     for choice in choices if isinstance(choices, list) else ():
-        if isinstance(choice, Mapping) and choice.get("index", 0) in (0, None):
+        if isinstance(choice, dict) and choice.get("index", 0) in (0, None):
             return choice
     return None
 

@@ -51,13 +51,15 @@ class Client:
         self.idle_timeout_s = idle_timeout_s
         self._max_bytes, self._kept_raw, self._clock_ns = max_bytes, kept_raw, clock_ns
         self._key = serving.api_key
-        self._timeout = {"connect": connect_timeout_s, "read": idle_timeout_s, "write": None, "pool": None}
+        self._timeout = {"connect": connect_timeout_s, "read": None, "write": None, "pool": None}
         self._headers = {"accept-encoding": "identity", "user-agent": "triplicate"}
         if self._key:
             self._headers["authorization"] = f"Bearer {self._key}"
         self._post_headers = {**self._headers, "content-type": "application/json"}
         self._transport: AiohttpTransport | None = None
         self._turn = asyncio.Lock()
+        self._open: dict[asyncio.Timeout, tuple[int, Received]] = {}
+        self._watch: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         trace = aiohttp.TraceConfig()
@@ -72,12 +74,16 @@ class Client:
             trace_configs=[trace],
         )
         self._transport = AiohttpTransport(client=session, trust_env=False)
+        self._watch = asyncio.create_task(self._end_idle())
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
         if self._transport is not None:
             await self._transport.aclose()
-            self._transport = None
+        self._watch = self._transport = None
 
     async def send(
         self, body: Mapping[str, Any], *, stream: bool = True, due_ns: int | None = None, retries: int = 0
@@ -118,14 +124,9 @@ class Client:
         url = urljoin(root, path)
         if urlsplit(url)[:2] != urlsplit(root)[:2]:
             raise ValueError(f"{path!r} is on another server")
-        timeout = {"connect": timeout_s, "read": timeout_s, "write": None, "pool": None}
-        request = httpx.Request("GET", url, headers=self._headers, extensions={"timeout": timeout})
+        request = httpx.Request("GET", url, headers=self._headers, extensions={"timeout": self._timeout})
         received = Received(request={}, stream=False, due_ns=self._clock_ns())
-        try:
-            async with asyncio.timeout(timeout_s):
-                await self._fetch(request, received, max_bytes)
-        except TimeoutError:
-            received.broke = failure(FailureKind.TIMEOUT, f"no complete reply within {timeout_s:g} s", key=self._key)
+        await self._fetch(request, received, max_bytes, within_s=timeout_s)
         body, status = received.taken.body, received.status
         problem = received.broke
         if status is not None and status >= 300:
@@ -146,33 +147,51 @@ class Client:
             raise UserError(advice(reply.failure, self.serving))
         return only_model(reply, self.serving)
 
-    async def _fetch(self, request: httpx.Request, received: Received, limit: int) -> None:
-        """Send one request and read its reply to the end; what goes wrong is noted."""
+    async def _fetch(
+        self, request: httpx.Request, received: Received, limit: int, *, within_s: float | None = None
+    ) -> None:
+        """Send one request and read its reply to the end, within a time or as long as bytes come; notes what breaks."""
         if self._transport is None:
             raise RuntimeError("the client is not open")
         sent: list[int] = []
         _SENT.set(sent)
         response: httpx.Response | None = None
         try:
-            response = await self._transport.handle_async_request(request)
-            received.status, received.headers = response.status_code, kept_headers(response.headers, self._key)
-            received.taken = taking(response.headers.get("content-encoding", "").strip().lower())
-            stream = aiter(cast(httpx.AsyncByteStream, response.stream))
-            sse = received.stream and response.status_code == 200
-            received.end = await take(stream, received.taken, clock_ns=self._clock_ns, limit=limit, sse=sse)
+            async with asyncio.timeout(within_s) as patience:
+                if within_s is None:
+                    self._open[patience] = (self._clock_ns(), received)
+                response = await self._transport.handle_async_request(request)
+                received.status, received.headers = response.status_code, kept_headers(response.headers, self._key)
+                received.taken = taking(response.headers.get("content-encoding", "").strip().lower())
+                stream = aiter(cast(httpx.AsyncByteStream, response.stream))
+                sse = received.stream and response.status_code == 200
+                received.end = await take(stream, received.taken, clock_ns=self._clock_ns, limit=limit, sse=sse)
         except Exception as error:  # noqa: BLE001 - the boundary to a server that may do anything
-            received.broke = self._broken(error, received)
+            received.broke = self._broken(error, received, within_s)
         finally:
             received.done_ns = self._clock_ns()
             received.sent_ns = sent[-1] if sent else None
+            self._open.pop(patience, None)
             if response is not None:
                 await response.aclose()
 
-    def _broken(self, error: Exception, received: Received) -> Failure:
+    async def _end_idle(self) -> None:
+        """Break off what has brought no byte for too long; one clock for all is cheaper than a timer for every read."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(min(1.0, self.idle_timeout_s / 8))
+            oldest_ns = self._clock_ns() - round(self.idle_timeout_s * 1e9)
+            for patience, (start_ns, received) in self._open.items():
+                last_ns = received.taken.read_ns[-1:] or [start_ns]
+                if last_ns[0] < oldest_ns and not patience.expired():
+                    patience.reschedule(loop.time())
+
+    def _broken(self, error: Exception, received: Received, within_s: float | None) -> Failure:
         cause = error.__cause__ if isinstance(error, httpx.TransportError) and error.__cause__ else error
         kind, detail = _fault(cause, begun=received.status is not None)
         if kind is FailureKind.TIMEOUT:
-            detail = f"no byte for {self.idle_timeout_s:g} s"
+            idle = f"no byte for {self.idle_timeout_s:g} s"
+            detail = idle if within_s is None else f"no complete reply within {within_s:g} s"
         if received.status is not None:
             detail += f" (after {received.taken.size} bytes)"
         return failure(kind, detail, key=self._key, status=received.status)

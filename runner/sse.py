@@ -6,15 +6,13 @@ JSON in two. What follows the last line end is a line too, so that a cut stream 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DONE = b"[DONE]"
 _DONE_LINE = re.compile(rb"(?:^|[\r\n])data:[ \t]*\[DONE\]")
-_FINISH = re.compile(rb'"finish_reason"\s*:\s*"')
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One event of a stream."""
 
     data: bytes
@@ -33,29 +31,37 @@ def events(stream: bytes) -> Iterator[Event]:
     >>> [event.data for event in events(b'data: {"a":1}\r\n\r\n: ping\n\ndata: [DONE]')]
     [b'{"a":1}', b'[DONE]']
     """
+    at = 3 if stream.startswith(b"\xef\xbb\xbf") else 0
+    for block in stream[at:].split(b"\n\n"):
+        if block.startswith(b"data: ") and b"\n" not in block and not block.endswith(b"\r"):
+            yield Event(block[6:], min(at + len(block) + 1, len(stream)))
+        elif block:
+            yield from _events(block, at, len(stream))
+        at += len(block) + 2
+
+
+def _events(block: bytes, at: int, size: int) -> Iterator[Event]:
+    """The events of a part of the stream that begins at `at` and ends with a blank line."""
     data: list[bytes] = []
     name = b""
-    start = stop = 3 if stream.startswith(b"\xef\xbb\xbf") else 0
-    size = len(stream)
-    while start < size:
-        line_end = stream.find(b"\n", start)
-        line_end = size if line_end < 0 else line_end
-        line = stream[start:line_end].removesuffix(b"\r")
-        start = line_end + 1
+    end = at
+    for raw in block.split(b"\n"):
+        line = raw.removesuffix(b"\r")
+        at += len(raw) + 1
         if not line:
             if data:
-                yield Event(b"\n".join(data), stop, name)
+                yield Event(b"\n".join(data), end, name)
             data, name = [], b""
         elif line.startswith(b"data:"):
             data.append(line[6:] if line[5:6] == b" " else line[5:])
-            stop = min(start, size)
+            end = min(at, size)
         elif line.startswith(b"{"):
             data.append(line)
-            stop = min(start, size)
+            end = min(at, size)
         elif line.startswith(b"event:"):
             name = line[6:].strip()
     if data:
-        yield Event(b"\n".join(data), stop, name)
+        yield Event(b"\n".join(data), end, name)
 
 
 def is_done(window: bytes) -> bool:
@@ -65,4 +71,4 @@ def is_done(window: bytes) -> bool:
 
 def is_finished(window: bytes) -> bool:
     """Whether these bytes give a finish_reason; quotes inside a JSON text are escaped and never match."""
-    return b'finish_reason"' in window and _FINISH.search(window) is not None
+    return b'"finish_reason":"' in window or b'"finish_reason": "' in window

@@ -16,7 +16,7 @@ DONE_GRACE_S = 0.25
 FINISH_GRACE_S = 10.0
 """The same after a finish_reason, where usage and `[DONE]` may still come."""
 _OVERLAP = 40
-"""Bytes of the read before that are looked at again, for an end that two reads share."""
+"""Bytes of the read before that are looked at again, for a mark that two reads share."""
 
 
 class End(StrEnum):
@@ -40,6 +40,8 @@ class Taken:
     finished: bool = False
     """A finish_reason was seen."""
     compressed: "_Inflation | None" = None
+    _torn: bytes = b""
+    """The end of the read before, where it did not end with a line."""
 
     @property
     def body(self) -> bytes:
@@ -50,13 +52,15 @@ class Taken:
         """Take one read; False once there are more than `limit` bytes."""
         if self.compressed is not None:
             chunk = self.compressed.inflated(chunk, limit - self.size + 1)
-        window = self.chunks[-1][-_OVERLAP:] + chunk if self.chunks else chunk
         self.chunks.append(chunk)
         self.read_ns.append(now_ns)
         self.size += len(chunk)
-        if self.done_ns is None and is_done(window):
+        window = self._torn + chunk if self._torn else chunk
+        self._torn = b"" if chunk.endswith(b"\n") else window[-_OVERLAP:]
+        if is_done(window) and self.done_ns is None:
             self.done_ns = now_ns
-        self.finished = self.finished or is_finished(window)
+        elif is_finished(window):
+            self.finished = True
         return self.size <= limit
 
 
