@@ -9,9 +9,10 @@ import asyncio
 import ssl
 import time
 import zlib
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, Self, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Self, cast
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -23,14 +24,24 @@ from runner.config import ServingConfig
 from runner.dialect import encoded, unstreamed
 from runner.exchange import Exchange, Failure, FailureKind
 from runner.failure import advice, failure, of_status
+from runner.loop import run as run
 from runner.reply import KEPT_RAW, Received, Reply, exchange_of, kept_headers, only_model
-from runner.wire import End, take, taking
+from runner.wire import End, Patience, take, taking
 
-T = TypeVar("T")
 MAX_BYTES = 64 << 20
 KEEPALIVE_S = 4.0
 """Below the 5 s after which common servers hang up: a connection that both sides still hold is never a dead one."""
-_SENT: ContextVar[list[int]] = ContextVar("sent")
+STALE_S = 0.1
+"""A connection that was used before and breaks within this time of sending had been closed before: it is sent anew."""
+_SENDING: ContextVar["_Sending"] = ContextVar("sending")
+
+
+@dataclass(slots=True)
+class _Sending:
+    """What the connection tells while a request goes out."""
+
+    sent_ns: int | None = None
+    reused: bool = False
 
 
 class Client:
@@ -58,23 +69,24 @@ class Client:
         self._post_headers = {**self._headers, "content-type": "application/json"}
         self._transport: AiohttpTransport | None = None
         self._turn = asyncio.Lock()
-        self._open: dict[asyncio.Timeout, tuple[int, Received]] = {}
+        self._patience = Patience(idle_timeout_s, clock_ns)
         self._watch: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         trace = aiohttp.TraceConfig()
         trace.on_request_chunk_sent.append(self._note_sent)
+        trace.on_connection_reuseconn.append(self._note_reused)
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=0, ttl_dns_cache=300, keepalive_timeout=KEEPALIVE_S, ssl=_tls(self.serving.verify_tls)
+                limit=0, ttl_dns_cache=300, keepalive_timeout=KEEPALIVE_S, ssl=_tls(self.serving)
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             read_bufsize=1 << 20,
             trace_configs=[trace],
         )
-        self._transport = AiohttpTransport(client=session, trust_env=False)
-        self._watch = asyncio.create_task(self._end_idle())
+        self._transport = AiohttpTransport(client=session, verify=False, trust_env=False)  # TLS is the session's
+        self._watch = asyncio.create_task(self._patience.watch())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -153,14 +165,12 @@ class Client:
         """Send one request and read its reply to the end, within a time or as long as bytes come; notes what breaks."""
         if self._transport is None:
             raise RuntimeError("the client is not open")
-        sent: list[int] = []
-        _SENT.set(sent)
         response: httpx.Response | None = None
         try:
-            async with asyncio.timeout(within_s) as patience:
+            async with asyncio.timeout(within_s) as timeout:
                 if within_s is None:
-                    self._open[patience] = (self._clock_ns(), received)
-                response = await self._transport.handle_async_request(request)
+                    self._patience.begin(timeout, received)
+                response = await self._sent(self._transport, request, received)
                 received.status, received.headers = response.status_code, kept_headers(response.headers, self._key)
                 received.taken = taking(response.headers.get("content-encoding", "").strip().lower())
                 stream = aiter(cast(httpx.AsyncByteStream, response.stream))
@@ -170,21 +180,29 @@ class Client:
             received.broke = self._broken(error, received, within_s)
         finally:
             received.done_ns = self._clock_ns()
-            received.sent_ns = sent[-1] if sent else None
-            self._open.pop(patience, None)
+            self._patience.end(timeout)
             if response is not None:
                 await response.aclose()
 
-    async def _end_idle(self) -> None:
-        """Break off what has brought no byte for too long; one clock for all is cheaper than a timer for every read."""
-        loop = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(min(1.0, self.idle_timeout_s / 8))
-            oldest_ns = self._clock_ns() - round(self.idle_timeout_s * 1e9)
-            for patience, (start_ns, received) in self._open.items():
-                last_ns = received.taken.read_ns[-1:] or [start_ns]
-                if last_ns[0] < oldest_ns and not patience.expired():
-                    patience.reschedule(loop.time())
+    async def _sent(self, transport: AiohttpTransport, request: httpx.Request, received: Received) -> httpx.Response:
+        """The head of the reply; a request that met a connection already closed by the server is sent once more."""
+        try:
+            return await self._sent_once(transport, request, received)
+        except httpx.TransportError:
+            age_ns = self._clock_ns() - (received.sent_ns or 0)
+            if not _SENDING.get().reused or age_ns > STALE_S * 1e9:
+                raise
+        return await self._sent_once(transport, request, received)
+
+    async def _sent_once(
+        self, transport: AiohttpTransport, request: httpx.Request, received: Received
+    ) -> httpx.Response:
+        sending = _Sending()
+        _SENDING.set(sending)
+        try:
+            return await transport.handle_async_request(request)
+        finally:
+            received.sent_ns = sending.sent_ns
 
     def _broken(self, error: Exception, received: Received, within_s: float | None) -> Failure:
         cause = error.__cause__ if isinstance(error, httpx.TransportError) and error.__cause__ else error
@@ -197,17 +215,10 @@ class Client:
         return failure(kind, detail, key=self._key, status=received.status)
 
     async def _note_sent(self, *_: object) -> None:
-        _SENT.get().append(self._clock_ns())
+        _SENDING.get().sent_ns = self._clock_ns()
 
-
-def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end: on uvloop where there is one, on plain asyncio elsewhere."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
+    async def _note_reused(self, *_: object) -> None:
+        _SENDING.get().reused = True
 
 
 def _fault(error: BaseException, *, begun: bool) -> tuple[FailureKind, str]:
@@ -219,14 +230,18 @@ def _fault(error: BaseException, *, begun: bool) -> tuple[FailureKind, str]:
         return FailureKind.TIMEOUT, text
     if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ClientConnectionError | OSError):
         return FailureKind.CUT_STREAM if begun else FailureKind.CONNECT, text
+    if isinstance(error, aiohttp.ClientResponseError):
+        return FailureKind.PROTOCOL, f"the reply is no sound HTTP: {error.message}"
     if isinstance(error, zlib.error):
         return FailureKind.CUT_STREAM, f"the compressed reply is damaged: {error}"
     return FailureKind.PROTOCOL, f"{type(error).__name__}: {text}"
 
 
-def _tls(verify: bool) -> ssl.SSLContext:
+def _tls(serving: ServingConfig) -> ssl.SSLContext | bool:
+    if not serving.base_url.lower().startswith("https:"):
+        return True
     context = ssl.create_default_context()
-    if not verify:
+    if not serving.verify_tls:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context

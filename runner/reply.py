@@ -102,7 +102,9 @@ async def exchange_of(received: Received, *, key: str | None, kept_raw: int, tur
             await _read(reading, body, received.taken)
     assembly = reading.assembly
     problem = _problem(received, reading, body, key)
-    done_ns = received.taken.done_ns if problem is None else None
+    taken = received.taken
+    waited = received.end is End.HELD_OPEN or received.broke is not None
+    done_ns = taken.done_ns or (taken.read_ns[-1] if waited else None) if problem is None else None
     return Exchange(
         request=received.request,
         response=None if problem else _response(assembly, received.request),
@@ -179,7 +181,8 @@ def _read_whole(reading: _Reading, body: bytes) -> None:
 def _problem(received: Received, reading: _Reading, body: bytes, key: str | None) -> Failure | None:
     """Why there is no answer; None for a complete one."""
     assembly, status = reading.assembly, received.status
-    complete = reading.done and assembly.finish_reason is not None
+    silent = received.broke is not None and received.broke.kind is FailureKind.TIMEOUT
+    complete = assembly.finish_reason is not None and (reading.done or silent)
     if status is not None and not 200 <= status < 300:
         return of_status(status, received.headers, body, key=key)
     if received.broke is not None and not complete:

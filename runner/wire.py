@@ -8,6 +8,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from runner.sse import is_done, is_finished
 
@@ -119,3 +120,37 @@ async def _drain(stream: AsyncIterator[bytes], taken: Taken, clock_ns: Callable[
             return End.HELD_OPEN
         if not taken.add(chunk, clock_ns(), limit):
             return End.TOO_LONG
+
+
+class Reading(Protocol):
+    """What has a body that is being read."""
+
+    taken: Taken
+
+
+class Patience:
+    """Ends what has brought no byte for too long; one clock for all is cheaper than a timer for every read."""
+
+    def __init__(self, idle_s: float, clock_ns: Callable[[], int]) -> None:
+        self.idle_s = idle_s
+        self._clock_ns = clock_ns
+        self.open: dict[asyncio.Timeout, tuple[int, Reading]] = {}
+
+    def begin(self, timeout: asyncio.Timeout, reading: Reading) -> None:
+        """Watch what runs under that timeout."""
+        self.open[timeout] = (self._clock_ns(), reading)
+
+    def end(self, timeout: asyncio.Timeout) -> None:
+        """It has ended by itself."""
+        self.open.pop(timeout, None)
+
+    async def watch(self) -> None:
+        """Look after all of them until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(min(1.0, self.idle_s / 8))
+            oldest_ns = self._clock_ns() - round(self.idle_s * 1e9)
+            for timeout, (start_ns, reading) in self.open.items():
+                last_ns = reading.taken.read_ns[-1] if reading.taken.read_ns else start_ns
+                if last_ns < oldest_ns and not timeout.expired():
+                    timeout.reschedule(loop.time())
