@@ -17,6 +17,8 @@ ERRORS = 200
 """At most so many errors are looked for."""
 FORMAT_LENGTH = 2000
 """A longer string matches no format: some formats are parsed by more than linear-time grammars."""
+NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+"""Keywords whose keys are names of the author's choice; a property may well be called `pattern` or `$ref`."""
 
 
 def schema_errors(schema: Mapping[str, Any], value: Any) -> list[str]:
@@ -72,11 +74,13 @@ def resolved(value: Any, path: str) -> Any:
 
 
 def _members(schema: Any) -> Iterator[tuple[str, Any]]:
-    """All keys with their values, at any depth; whatever is no schema is passed through unharmed."""
+    """All keywords with their values, at any depth; whatever is no schema is passed through unharmed."""
     if isinstance(schema, Mapping):
         for key, value in schema.items():
             yield key, value
-            if key not in ("const", "enum", "default", "examples"):
+            if key in NAMED and isinstance(value, Mapping):
+                yield from _members(list(value.values()))
+            elif key not in ("const", "enum", "default", "examples"):
                 yield from _members(value)
     elif isinstance(schema, list):
         for value in schema:
