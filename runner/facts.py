@@ -49,10 +49,11 @@ FACTS: dict[str, tuple[type, str]] = {
     "config_file": (str, "a configuration file that the command line names, and whether it is newer than the process"),
     "command": (str, "the server's command line, secrets removed"),
     "process_started_at": (str, "UTC, ISO 8601"),
+    "start_mark": (str, "a number without a meaning of its own that every start of the server changes"),
     "pid": (int, "process id of the server's main process"),
 }
 FACT_NAMES: tuple[str, ...] = tuple(FACTS)
-PASSING_FACTS = frozenset({"process_started_at", "pid", "command", "system_fingerprint"})
+PASSING_FACTS = frozenset({"process_started_at", "start_mark", "pid", "command", "system_fingerprint"})
 """Facts that differ between two starts of one configuration; they are no part of what is compared."""
 
 LONGEST = 500

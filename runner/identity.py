@@ -75,8 +75,8 @@ def was_restarted(before: Identity | None, after: Identity | None) -> bool:
     """Whether the process behind the address is another one than it was."""
     if before is None or after is None:
         return False
-    starts = before.value("process_started_at"), after.value("process_started_at")
-    return None not in starts and starts[0] != starts[1]
+    marks = [(before.value(name), after.value(name)) for name in ("process_started_at", "start_mark", "pid")]
+    return any(old is not None and new is not None and old != new for old, new in marks)
 
 
 def identity_digest(identity: Identity) -> str:
@@ -173,6 +173,6 @@ def _merged(found: Iterable[Fact]) -> tuple[list[Fact], list[str]]:
     conflicts = [
         f"{name}: " + ", but ".join(f"{fact.source} says {fact.value}" for fact in values)
         for name, values in kept.items()
-        if len(values) > 1
+        if len(values) > 1 and name not in PASSING_FACTS
     ]
     return [fact for name in FACT_NAMES for fact in kept.get(name, ())], conflicts

@@ -12,6 +12,7 @@ from pathlib import Path
 from runner.config import Launch, ServingConfig
 
 CONTEXT_PER_SLOT = 4096
+DRAFT_TOKENS = 3
 
 
 def embedded(
@@ -21,7 +22,7 @@ def embedded(
     command = [sys.executable, "-m", "runner.local", "--gguf", str(gguf), "--port", "{port}"]
     command += ["--parallel", str(slots), "--context", str(context)]
     if draft:
-        command += ["--draft", str(draft)]
+        command += ["--spec-draft-model", str(draft), "--spec-draft-n-max", str(DRAFT_TOKENS)]
     return ServingConfig(
         name=name,
         launch=Launch(command=tuple(command), ready_timeout_s=120.0, cwd=str(Path(__file__).parent.parent)),
@@ -29,7 +30,7 @@ def embedded(
     )
 
 
-def serve(gguf: Path, port: int, slots: int, context: int, draft: Path | None) -> None:
+def serve(gguf: Path, port: int, slots: int, context: int, draft: Path | None, draft_tokens: int) -> None:
     """Serve until SIGTERM or SIGINT; `context` tokens for each of `slots` sequences."""
     import xllamacpp
 
@@ -45,7 +46,7 @@ def serve(gguf: Path, port: int, slots: int, context: int, draft: Path | None) -
     params.cache_ram_mib = 0
     if draft:
         params.speculative.draft.mparams.path = str(draft)
-        params.speculative.draft.n_max = 3
+        params.speculative.draft.n_max = draft_tokens
         params.speculative.draft.cpuparams.n_threads = 1
         params.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
     stop = threading.Event()
@@ -63,9 +64,11 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True, help="loopback port")
     parser.add_argument("--parallel", type=int, default=1, help="sequences at once (default 1)")
     parser.add_argument("--context", type=int, default=CONTEXT_PER_SLOT, help="tokens of context for each sequence")
-    parser.add_argument("--draft", type=Path, help="a draft model for speculative decoding")
+    parser.add_argument("--spec-draft-model", type=Path, help="a draft model for speculative decoding")
+    parser.add_argument("--spec-draft-n-max", type=int, default=DRAFT_TOKENS, help="tokens drafted at a time")
     arguments = parser.parse_args()
-    serve(arguments.gguf, arguments.port, arguments.parallel, arguments.context, arguments.draft)
+    draft, draft_tokens = arguments.spec_draft_model, arguments.spec_draft_n_max
+    serve(arguments.gguf, arguments.port, arguments.parallel, arguments.context, draft, draft_tokens)
 
 
 if __name__ == "__main__":

@@ -18,17 +18,32 @@ def program(argv: Sequence[str]) -> str:
     >>> program(["python", "-u", "-m", "sglang.launch_server", "--tp", "2"])
     'sglang.launch_server'
     """
+    words, is_module = _without_interpreter(argv)
+    if is_module or not words:
+        return " ".join(words[:1])
+    sub = words[1] if len(words) > 1 and re.fullmatch(r"[a-z_]+", words[1]) else ""
+    return f"{PurePath(words[0]).name.removesuffix('.exe')} {sub}".strip()
+
+
+def arguments(argv: Sequence[str]) -> list[str]:
+    """What follows the program.
+
+    >>> arguments(["python", "-u", "-m", "sglang.launch_server", "--tp", "2"])
+    ['--tp', '2']
+    """
+    return _without_interpreter(argv)[0][1:]
+
+
+def _without_interpreter(argv: Sequence[str]) -> tuple[list[str], bool]:
+    """The words without `python` and its own options, and whether the first is a module."""
     words = list(argv)
     if words and _PYTHON.fullmatch(PurePath(words[0]).name):
         words.pop(0)
         while words and words[0].startswith("-") and words[0] != "-m":
             words.pop(0)
         if words[:1] == ["-m"]:
-            return " ".join(words[1:2])
-    if not words:
-        return ""
-    sub = words[1] if len(words) > 1 and re.fullmatch(r"[a-z_]+", words[1]) else ""
-    return f"{PurePath(words[0]).name.removesuffix('.exe')} {sub}".strip()
+            return words[1:], True
+    return words, False
 
 
 def flags_of(argv: Sequence[str]) -> dict[str, str]:

@@ -1,10 +1,10 @@
 """Reads llama.cpp's `llama-server` and its router: slots, context, template and speculation from /props and /slots.
 
-A router is never asked about a model that is not loaded, since that would load it.
+A router is never asked about a model that is not loaded, since that would load it. The header
+`Process-Start-Time-Unix` is no date in real servers (it counts microseconds since the machine started), only a mark.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -65,16 +65,15 @@ async def probe(site: Site) -> Findings | None:
         return None
     found = facts("header Server, GET /v1/models, GET /props", {"engine": ENGINE})
     found += facts(props.source, {"version": props.at("build_info"), "system_fingerprint": props.at("build_info")})
-    started = props.headers.get("process-start-time-unix", "")
     if props.status in (401, 403):
         return Findings(facts=found, notes=(f"GET /props: HTTP {props.status}; it wants the server's key",))
     if is_router:
         return await _of_router(site, found)
     slots = await site.get("/slots")
     page = await site.get(METRICS) if props.at("endpoint_metrics") is not False else Answer(path=METRICS)
-    started = page.headers.get("process-start-time-unix", started)
+    mark = page.headers.get("process-start-time-unix")
     found += facts(props.source, _of_props(props)) + facts(slots.source, _speculation(slots))
-    found += facts(f"GET {METRICS} header Process-Start-Time-Unix", {"process_started_at": _moment(started)})
+    found += facts(f"GET {METRICS} header Process-Start-Time-Unix", {"start_mark": mark})
     notes = () if page.status == 200 else ("no counters: the server runs without --metrics",)
     return Findings(facts=found, counters=metrics.counters(page.text, COUNTERS), notes=notes)
 
@@ -136,13 +135,6 @@ def _speculation(slots: Answer) -> dict[str, Any]:
     if any(state is True for state in states):
         return {"speculative_decoding": True}
     return speculation_off() if states and all(state is False for state in states) else {}
-
-
-def _moment(seconds: str) -> str | None:
-    try:
-        return datetime.fromtimestamp(float(seconds), UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 _TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"

@@ -16,7 +16,7 @@ import psutil
 import runner.probes
 from itembank import plugins
 from runner.facts import Findings, facts
-from runner.probes._flags import as_flags, flags_of, positional, program
+from runner.probes._flags import arguments, as_flags, flags_of, positional, program
 from runner.probes._processes import main_process, server_process
 from runner.probes._recorded import Recorded
 from runner.record import Fact
@@ -83,7 +83,7 @@ def _read(site: Site) -> Findings:
 
 
 def _typed(module: ModuleType, argv: list[str], source: str, site: Site) -> tuple[Fact, ...]:
-    flags = flags_of(argv)
+    flags = flags_of(arguments(argv))
     others = {name: value for name, value in flags.items() if name not in {*module.FLAGS, *IGNORED}}
     shown = redacted_tree([word for pair in sorted(others.items()) for word in (f"--{pair[0]}", pair[1])], site.secrets)
     values = _values(module, flags)
@@ -114,7 +114,7 @@ def _of_environment(module: ModuleType, process: psutil.Process, notes: list[str
 
 
 def _config_files(module: ModuleType, argv: list[str], process: psutil.Process) -> list[Path]:
-    flags = flags_of(argv)
+    flags = flags_of(arguments(argv))
     named = [flags[name] for name in getattr(module, "CONFIG_FLAGS", ()) if name in flags]
     try:
         return [Path(process.cwd()) / name for name in named]
@@ -150,5 +150,5 @@ def _of_children(module: ModuleType, process: psutil.Process) -> tuple[Fact, ...
         except psutil.Error:
             continue
         if program(argv).split(" ")[0] in programs:
-            found.append(facts(f"/proc/{child.pid}/cmdline (child)", module.from_child(flags_of(argv))))
+            found.append(facts(f"/proc/{child.pid}/cmdline (child)", module.from_child(flags_of(arguments(argv)))))
     return found[0] if len(found) == 1 else ()

@@ -67,13 +67,13 @@ async def probe(site: Site) -> Findings | None:
     found += facts(version.source, {"version": version.at("version")})
     found += _resolved(server)
     found += facts("GET /v1/models", {"model": card.get("root"), "context_length": card.get("max_model_len")})
-    found += facts(f"GET {METRICS}", metric_facts(page))
+    found += facts(f"GET {METRICS}", _metric_facts(page))
     is_resolved = server.at("vllm_config") is not None
     notes = () if is_resolved else ("the cap is not on HTTP: vLLM tells it with VLLM_SERVER_DEV_MODE=1 only",)
     return Findings(facts=found, counters=metrics.counters(page.text, COUNTERS), notes=notes)
 
 
-def metric_facts(page: Answer) -> dict[str, Any]:
+def _metric_facts(page: Answer) -> dict[str, Any]:
     """The facts that the metrics give away; the drafting counters exist only where vLLM speculates."""
     text = page.text if page.status == 200 else ""
     present = metrics.names(text)
@@ -82,6 +82,7 @@ def metric_facts(page: Answer) -> dict[str, Any]:
         "kv_cache_dtype": cache.get("cache_dtype"),
         "prefix_caching": cache.get("enable_prefix_caching"),
         "kv_cache_tokens": cache.get("kv_cache_size_tokens"),
+        "start_mark": str(started) if (started := metrics.value(text, "process_start_time_seconds")) else None,
     }
     if "vllm:spec_decode_num_drafts_total" in present:
         return {**found, "speculative_decoding": True}
