@@ -198,16 +198,10 @@ RECORDED = (
                 "vllm_config": {
                     "model_config": {"model": "org/m", "revision": "abc", "max_model_len": 32768, "dtype": "bfloat16"},
                     "scheduler_config": {
-                        "max_num_seqs": 9,
-                        "max_num_batched_tokens": 8192,
-                        "max_num_queued_reqs": None,
+                        **{"max_num_seqs": 9, "max_num_batched_tokens": 8192, "max_num_queued_reqs": None},
                         "enable_chunked_prefill": True,
                     },
-                    "parallel_config": {
-                        "tensor_parallel_size": 2,
-                        "pipeline_parallel_size": 1,
-                        "data_parallel_size": 2,
-                    },
+                    "parallel_config": {"tensor_parallel_size": 2, "data_parallel_size": 2},
                     "cache_config": {"cache_dtype": "fp8", "enable_prefix_caching": False},
                     "speculative_config": {"method": "eagle3", "num_speculative_tokens": 3, "model": "org/m-eagle3"},
                 }
