@@ -1,6 +1,7 @@
 """The command line: collects the commands of the four layers and runs one. Does nothing itself."""
 
 import argparse
+import os
 import sys
 
 COMMAND_LAYERS = ("itembank", "scorers", "runner", "reports")
@@ -47,7 +48,8 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
+        # Whoever read the output has gone; nothing must be written to it any more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status
 

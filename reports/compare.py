@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.find import DEFAULT_OUT, find_run
-from runner.store import RunFolder
+from runner import DEFAULT_OUT
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +40,8 @@ def compare(arguments: argparse.Namespace) -> int:
     """Compare two finished quality runs: the verdict and all it rests on."""
     from reports.comparison import comparison_document, lines
     from reports.decision import EXIT_STATUS, Verdict, checked_margin
+    from runner.find import find_run
+    from runner.store import RunFolder
 
     if arguments.margin is not None:
         checked_margin(arguments.margin)
@@ -64,6 +65,8 @@ def plan(arguments: argparse.Namespace) -> int:
     from reports.decision import MARGIN, checked_margin
     from reports.outcomes import load_outcomes
     from reports.planner import plan, plan_document, plan_lines
+    from runner.find import find_run
+    from runner.store import RunFolder
 
     margin = checked_margin(MARGIN if arguments.margin is None else arguments.margin)
     outcomes = load_outcomes(RunFolder.read(find_run(arguments.run, arguments.out)))

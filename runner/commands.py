@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from runner import DEFAULT_OUT
 from runner.simulate import add_simulate, simulate
 
 Command = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
@@ -22,7 +23,7 @@ def add_serving(parser: argparse.ArgumentParser, nargs: str | None = None) -> No
 def add_config(parser: argparse.ArgumentParser) -> None:
     """The arguments that every command has that reads the configuration or the runs."""
     parser.add_argument("--config", type=Path, metavar="FILE", help="configuration (default triplicate.toml here)")
-    parser.add_argument("--out", type=Path, default=Path("runs"), metavar="DIR", help="folder of runs (default runs)")
+    parser.add_argument("--out", type=Path, default=DEFAULT_OUT, metavar="DIR", help="folder of runs (default runs)")
 
 
 def add_bank(parser: argparse.ArgumentParser) -> None:

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from itembank.errors import UserError, nearest
+from runner import DEFAULT_OUT
 from runner.store import read_record, safe_name
-
-DEFAULT_OUT = Path("runs")
 
 
 def find_run(name: str, out: Path = DEFAULT_OUT, kind: str = "quality") -> Path:

@@ -30,6 +30,7 @@ from scorers.judge import judge, verdict_row
 
 WAIT_S = 300.0
 POLL_S = 2.0
+MOST_UNJUDGED = 64
 MAX_RECOVERIES = 2
 """How often one item may take the server down before it counts as that item's error."""
 
@@ -50,6 +51,7 @@ class QualityRun:
     boot: int = 1
     wait_s: float = WAIT_S
     _judges: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "judge"))
+    _unjudged: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_UNJUDGED))
     _rng: random.Random = field(default_factory=random.Random)
     _present: set[tuple[str, int]] | None = None
     _recovery: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -66,9 +68,9 @@ class QualityRun:
         queue = iter(todo)
         async with asyncio.TaskGroup() as group:
             for _ in range(min(plan["concurrency"], len(todo))):
-                group.create_task(self._work(queue, repeat, progress))
+                group.create_task(self._work(queue, repeat, progress, group))
 
-    async def _work(self, queue: Iterator[str], repeat: int, progress: Progress) -> None:
+    async def _work(self, queue: Iterator[str], repeat: int, progress: Progress, group: asyncio.TaskGroup) -> None:
         for item_id in queue:
             item = self.bank.by_id[item_id]
             at = utc_now()
@@ -84,7 +86,8 @@ class QualityRun:
                 exchange=exchange,
             )
             self.folder.append(trial)
-            progress.step(await self._judge(item, trial))
+            await self._unjudged.acquire()
+            group.create_task(self._judge(item, trial, progress))
 
     async def _ask(self, item: Item, seed: int | None) -> Exchange:
         sampling, plan = self.serving.sampling, self.folder.record.plan
@@ -136,16 +139,15 @@ class QualityRun:
         known = [*record.identity_changes, *(line for line in changed if line not in record.identity_changes)]
         self.folder.update(identity_after=after, identity_changes=tuple(known))
 
-    async def _judge(self, item: Item, trial: Trial) -> str:
-        """Judge in a thread, so that a slow scorer never delays the reading of another stream."""
-        if trial.exchange.response is None:
-            return "error"
-        loop = asyncio.get_running_loop()
-        row = await loop.run_in_executor(self._judges, judged_row, item, trial)
-        if row is None:
-            return "error"
-        self.folder.append_verdict(row)
-        return str(row["outcome"])
+    async def _judge(self, item: Item, trial: Trial, progress: Progress) -> None:
+        """Judge in a thread and behind the next request, so that a slow scorer never delays one."""
+        try:
+            row = await asyncio.get_running_loop().run_in_executor(self._judges, judged_row, item, trial)
+        finally:
+            self._unjudged.release()
+        if row is not None:
+            self.folder.append_verdict(row)
+        progress.step(str(row["outcome"]) if row else "error")
 
     def close(self) -> None:
         """End the judging thread."""

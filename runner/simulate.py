@@ -1,8 +1,6 @@
 """`triplicate simulate`: serves a simulated engine until it is told to stop. Measures nothing."""
 
 import argparse
-import asyncio
-import signal
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -98,6 +96,9 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 async def _serve(server: "Simulator") -> int:
+    import asyncio
+    import signal
+
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
