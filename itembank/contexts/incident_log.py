@@ -4,6 +4,7 @@ Lines of other systems fill the log. Alarm numbers, services and teams come in l
 events and the roster lines in the order of the text, and replaying them is the reader's work. It answers nothing.
 """
 
+from itertools import islice
 from typing import Any
 
 from itembank.contexts._document import Dice, Document, estimated_tokens
@@ -98,7 +99,8 @@ def _opened(dice: Dice, minute: int, state: dict[int, dict[str, Any]], facts: di
 
 
 def _moved(dice: Dice, minute: int, state: dict[int, dict[str, Any]], facts: dict[str, list[dict[str, Any]]]) -> str:
-    number = dice.pick(list(state)[-25:])
+    recent = list(islice(reversed(state), 25))[::-1]
+    number = dice.pick(recent)
     alarm = state[number]
     if alarm["merged"]:
         return _line(minute, _noise(dice, state))
@@ -106,7 +108,6 @@ def _moved(dice: Dice, minute: int, state: dict[int, dict[str, Any]], facts: dic
     if not alarm["open"]:
         event["kind"], text = "reopened", "reopened, the cause is back"
     else:
-        others = [other for other in list(state)[-25:] if other != number and not state[other]["merged"]]
         kind = dice.pick(("closed", "closed", "severity", "assigned", "merged"))
         if kind == "severity":
             event |= {"kind": kind, "severity": dice.pick([s for s in (1, 2, 3, 4) if s != alarm["severity"]])}
@@ -114,7 +115,7 @@ def _moved(dice: Dice, minute: int, state: dict[int, dict[str, Any]], facts: dic
         elif kind == "assigned":
             event |= {"kind": kind, "team": dice.pick([team for team in TEAMS if team != alarm["team"]])}
             text = f"assigned to team {event['team']}"
-        elif kind == "merged" and others:
+        elif kind == "merged" and (others := [n for n in recent if n != number and not state[n]["merged"]]):
             event |= {"kind": kind, "into": dice.pick(others)}
             text = f"merged into ALM-{event['into']}"
         else:

@@ -72,7 +72,8 @@ def _module(dice: Dice, earlier: dict[str, list[dict[str, Any]]]) -> list[dict[s
     """Statements: {import, from, as}, {name, value}, {name, base, plus} or {function, name, times}."""
     statements: list[dict[str, Any]] = []
     known: list[str] = []
-    for path in dice.shuffled(list(earlier))[: dice.between(0, 3)]:
+    paths = list(earlier)
+    for path in dict.fromkeys(dice.pick(paths) for _ in range(dice.between(0, 3) if paths else 0)):
         names = [s["name"] for s in earlier[path] if "function" not in s and "import" not in s]
         name = dice.pick(names)
         alias = f"{path.split('/')[0].upper()}_{name}" if name in known or dice.chance(0.5) else name

@@ -19,6 +19,18 @@ ROOT = Path(__file__).parent.parent.parent
 CANARY = "5a1f0c9e-6b0d-4c52-9f43-2d7f7f1e8a64"
 ROW = {"id": "a-01", "dimension": "a", "prompt": "Say 7.", "scorer": "number", "expect": {"value": "7"}}
 FILES = sorted(DATA.glob("*.yaml"))
+COUNTS = {
+    "reasoning": 8,
+    "mathematics": 10,
+    "coding": 10,
+    "structured_output": 10,
+    "instruction_following": 10,
+    "extraction": 10,
+    "classification": 10,
+    "tool_use": 8,
+    "long_context": 8,
+    "fidelity": 10,
+}
 
 
 def written(path: Path, rows: list[Any]) -> Path:
@@ -53,6 +65,21 @@ def test_every_shipped_row_has_the_form(path: Path) -> None:
         assert len(row["accept"]) >= 3, row["id"]
         assert len(row["reject"]) >= 3, row["id"]
         assert row["rationale"], row["id"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_dimension_is_complete_and_spread(path: Path) -> None:
+    items = [item for item in load_bank().items if item.dimension == path.stem]
+    assert len(items) == COUNTS[path.stem]
+    assert [item.id for item in items] == [f"{path.stem}-{n:02d}" for n in range(1, len(items) + 1)]
+    levels = [item.difficulty for item in items]
+    assert levels.count(5) >= 2
+    assert levels.count(1) <= 2
+    assert len(set(levels)) >= 3
+
+
+def test_the_method_page_has_the_canary() -> None:
+    assert CANARY in (ROOT / "METHOD.md").read_text("utf-8")
 
 
 def test_digest_is_the_same_in_every_process() -> None:

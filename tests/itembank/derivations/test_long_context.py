@@ -194,11 +194,11 @@ DERIVED: dict[str, tuple[ModuleType, int, int, Callable[[Document, str], list[st
     "long_context-01": (ledger, 53, 4000, ledger_01),
     "long_context-02": (minutes, 7, 4000, minutes_02),
     "long_context-03": (incident_log, 12, 8000, log_03),
-    "long_context-04": (source_tree, 3, 8000, tree_04),
+    "long_context-04": (source_tree, 6, 8000, tree_04),
     "long_context-05": (ledger, 506, 16000, ledger_05),
     "long_context-06": (minutes, 31, 16000, minutes_06),
     "long_context-07": (incident_log, 5, 32000, log_07),
-    "long_context-08": (source_tree, 8, 32000, tree_04),
+    "long_context-08": (source_tree, 25, 32000, tree_04),
 }
 
 
