@@ -8,7 +8,7 @@ from reports.overlap import Served
 from reports.reading import LevelReading, level_reading, thin_percentiles
 from reports.timing import NS, completion_tokens, end_ns, ttft_s
 from reports.void import Measured, void_reason
-from runner.exchange import Exchange
+from runner.exchange import Exchange, Level
 from runner.store import RunFolder
 
 TOKEN_SOURCE = "usage"
@@ -55,12 +55,22 @@ def measured_levels(run: RunFolder) -> list[MeasuredLevel]:
     for row in run.exchanges():
         exchanges.setdefault(row.level, []).append(row.exchange)
     groups: dict[tuple[str, int], list[Measured]] = {}
-    for level in run.levels():
+    for level in latest(run.levels()):
         groups.setdefault((level.phase, level.concurrency), []).append((level, exchanges.get(level.index, [])))
     events_per_s = dict(run.record.host.get("client") or {}).get("events_per_s")
     found = [_level(phase, c, each, events_per_s) for (phase, c), each in groups.items()]
     missing = [c for c in run.record.plan.get("levels", ()) if ("ladder", c) not in groups]
     return found + [_level("ladder", c, [], None) for c in missing]
+
+
+def latest(levels: Iterable[Level]) -> list[Level]:
+    """The last measurement of each round: one that was interrupted, or made on a busy machine, is made again."""
+    rounds: dict[tuple[str, int, int], Level] = {}
+    for level in levels:
+        key = (level.phase, level.concurrency, level.round)
+        if key not in rounds or not level.interrupted or rounds[key].interrupted:
+            rounds[key] = level
+    return sorted(rounds.values(), key=lambda level: level.index)
 
 
 def _level(phase: str, c: int, each: Sequence[Measured], events_per_s: float | None) -> MeasuredLevel:

@@ -3,11 +3,12 @@
 import argparse
 from collections.abc import Callable
 
-from reports import compare
+from reports import compare, sweep
 
 Command = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
 
 COMMANDS: dict[str, Command] = {
     "compare": (compare.add_compare, compare.compare),
     "plan": (compare.add_plan, compare.plan),
+    "sweep": (sweep.add_sweep, sweep.sweep),
 }

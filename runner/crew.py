@@ -6,8 +6,10 @@ to each and their times merge as they are.
 """
 
 import asyncio
+import gc
 import os
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +27,7 @@ KEPT_RAW = 4096
 """Of a reply's body a ladder keeps the beginning: its answers are not judged, and there are thousands of them."""
 LONGEST_LINE = 256 << 20
 READY_S = 60.0
+OWN_LEAD_NS, SHARED_LEAD_NS = 50_000_000, 300_000_000
 Keep = Callable[[int, Exchange], None]
 
 
@@ -36,10 +39,10 @@ class Crew:
         self.workers = workers
         self._processes: list[Process] = []
 
-    @property
-    def lead_s(self) -> float:
-        """How far ahead a start must lie, so that everybody has read the job by then."""
-        return 0.05 if self.workers == 1 else 0.3
+    def start_ns(self) -> int:
+        """A start far enough ahead for everybody to have read the job; garbage is collected first, not during it."""
+        gc.collect()
+        return time.perf_counter_ns() + (OWN_LEAD_NS if self.workers == 1 else SHARED_LEAD_NS)
 
     async def __aenter__(self) -> Self:
         if self.workers > 1:
@@ -68,14 +71,13 @@ class Crew:
 
     async def _hired(self) -> Process:
         """A worker in a session of its own: Ctrl-C reaches it through us, after its records."""
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "runner.crew",
             stdin=PIPE,
             stdout=PIPE,
-            env=environment,
+            env=module_environment(),
             limit=LONGEST_LINE,
             start_new_session=True,
         )
@@ -94,6 +96,11 @@ class Crew:
             else:
                 return msgspec.json.decode(line[1:], type=Strain)
         raise RuntimeError(f"load worker {number} ended in the middle of a job")
+
+
+def module_environment() -> dict[str, str]:
+    """The environment in which a `python -m` process finds the packages that this one found."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 def _share(job: Job, number: int, workers: int) -> Job:
@@ -119,6 +126,7 @@ async def work() -> None:
         while line := await reader.readline():
             job = msgspec.json.decode(line, type=Job)
             say(b"S", await run_load(client, job, lambda exchange: say(b"E", exchange)))
+            gc.collect()
 
 
 if __name__ == "__main__":

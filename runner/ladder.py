@@ -68,9 +68,9 @@ class Ladder:
         used = [level.index for level in levels] + [row.level for row in folder.exchanges()]
         self._next = max(used, default=-1) + 1
 
-    async def measure_level(self, phase: str, concurrency: int) -> None:
-        """A discarded warm-up, then the bursts of this level that are not on disk yet."""
-        rounds = [r for r in range(1, self.plan.rounds + 1) if (phase, concurrency, r) not in self._done]
+    async def measure_level(self, phase: str, concurrency: int, *, again: bool = False) -> None:
+        """A discarded warm-up, then the bursts of this level that are not on disk yet; all of them if `again`."""
+        rounds = [r for r in range(1, self.plan.rounds + 1) if again or (phase, concurrency, r) not in self._done]
         if not rounds or self.lost:
             return
         with self._progress(phase, concurrency, len(rounds) * concurrency) as progress:
@@ -95,8 +95,7 @@ class Ladder:
     async def _warm_up(self, concurrency: int) -> None:
         """One burst that nobody keeps; it waits for its end, so that nothing of it runs on into the level."""
         bodies = self._bodies(concurrency, min(WARM_UP_TOKENS, self.plan.max_tokens))
-        start_ns = time.perf_counter_ns() + int(self._crew.lead_s * NS)
-        job = Job(bodies=bodies, concurrency=concurrency, start_ns=start_ns)
+        job = Job(bodies=bodies, concurrency=concurrency, start_ns=self._crew.start_ns())
         await self._crew.run(job, lambda worker, exchange: None)
 
     def _bodies(self, count: int, max_tokens: int) -> tuple[Mapping[str, Any], ...]:
@@ -108,9 +107,9 @@ class Ladder:
         self, phase: str, concurrency: int, number: int, requests: int, seconds: float | None, progress: Progress
     ) -> None:
         index, self._next = self._next, self._next + 1
-        start_ns = time.perf_counter_ns() + int(self._crew.lead_s * NS)
-        kept = _Kept(self.folder, index, start_ns, progress)
         bodies = self._bodies(requests, self.plan.max_tokens)
+        start_ns = self._crew.start_ns()
+        kept = _Kept(self.folder, index, start_ns, progress)
         job = Job(bodies=bodies, concurrency=concurrency, start_ns=start_ns, seconds=seconds)
         strains: list[Strain] | None = None
         self._gauges.start()

@@ -54,7 +54,6 @@ async def run_load(client: Client, job: Job, keep: Callable[[Exchange], None]) -
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    gc.collect()
     gc.disable()
     places = [
         asyncio.create_task(_place(client, bodies, start, job.start_ns, ends_ns, finished))

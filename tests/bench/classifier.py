@@ -7,7 +7,7 @@ import numpy as np
 
 from reports.reading import level_reading
 from reports.signature import Signature, signature
-from tests.bench.engines import LADDER, Engine, burst, random_engine
+from tests.bench._engines import LADDER, Engine, burst, random_engine
 
 FAMILY = {"QUEUES": "queues", "CAPPED": "capped", "PREFILL_BOUND": "refused", "VOID": "void"}
 LIMITS = {False: (0.01, 0.06), True: (0.05, 0.14)}
