@@ -42,6 +42,8 @@ class Routes:
                 return _error(400, f"the body is not JSON: {error}")
             wrong = self._wrong(question)
             return wrong if wrong is not None else await Chat(server, request, question, truth).run()
+        except ConnectionResetError:
+            return web.Response(status=499)
         finally:
             server.ended(truth)
 
