@@ -3,12 +3,15 @@
 import argparse
 from collections.abc import Callable
 
-from reports import compare, sweep
+from reports import compare, decide, speccheck, sweep
 
 Command = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
 
 COMMANDS: dict[str, Command] = {
     "compare": (compare.add_compare, compare.compare),
+    "decide": (decide.add_decide, decide.decide),
+    "speccheck": (speccheck.add_speccheck, speccheck.speccheck),
+    "load": (speccheck.add_load, speccheck.load),
     "plan": (compare.add_plan, compare.plan),
     "sweep": (sweep.add_sweep, sweep.sweep),
 }

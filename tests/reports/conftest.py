@@ -1,5 +1,6 @@
-"""Run folders built from outcomes, as a measurement would have left them."""
+"""Run folders built from outcomes, as a measurement would have left them; a bank that is quick to judge."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -112,3 +113,25 @@ def make_run(tmp_path: Path) -> Callable[..., RunFolder]:
 def bank94() -> list[str]:
     """The ids of a bank in the built-in one's shape."""
     return bank_items()
+
+
+@pytest.fixture(scope="session")
+def quick_bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bank of 94 short text items in the built-in one's shape, as a file."""
+    path = tmp_path_factory.mktemp("bank") / "quick.jsonl"
+    rows = []
+    for number, item in enumerate(bank_items()):
+        word = f"w{number * 37}"
+        row = {
+            "id": item,
+            "dimension": item.rpartition("-")[0],
+            "prompt": f"Say {word} and nothing else, on a line of its own after ANSWER:",
+            "max_tokens": 64,
+            "scorer": "text",
+            "expect": {"answers": [word]},
+            "accept": [f"ANSWER: {word}"],
+            "reject": [f"ANSWER: no {word}"],
+        }
+        rows.append(json.dumps(row))
+    path.write_text("\n".join(rows) + "\n")
+    return path
