@@ -117,10 +117,12 @@ def _dataset_rows(place: str, name: str, options: Mapping[str, Any], split: str)
             raise UserError(f"{place}: has the splits {', '.join(splits)}; name one as hub:owner/name:split")
         if (split or splits[0]) not in splits:
             raise UserError(f"{place}: no split {split!r}; there are: {', '.join(splits)}")
-        for number, row in enumerate(found[split or splits[0]], 1):
+        rows = found[split or splits[0]]
+        for number, row in enumerate(rows, 1):
             if number == 1:
                 _columns(place, row)
-            yield f"{place}, row {number}", _unpacked(_pruned(row), f"{place}, row {number}")
+            at = f"{place}, row {number}"
+            yield at, _unpacked(_shaped(row, rows.features, at), at)
     except (DatasetsError, OSError, ValueError, RuntimeError) as error:
         raise UserError(f"{place}: cannot be read as a dataset: {type(error).__name__}: {error}") from None
 
@@ -153,11 +155,26 @@ def _counted(row: dict[str, Any], place: str) -> dict[str, Any]:
     return row
 
 
-def _pruned(value: Any) -> Any:
-    """A nested row without the empty fields that a column's common shape adds to every row."""
-    if isinstance(value, Mapping):
-        return {key: _pruned(part) for key, part in value.items() if part is not None}
-    return [_pruned(part) for part in value] if isinstance(value, list) else value
+def _shaped(row: Mapping[str, Any], features: Any, place: str) -> Mapping[str, Any]:
+    try:
+        shaped: Mapping[str, Any] = _pruned(row, features if features is not None else dict.fromkeys(row))
+    except UserError as error:
+        raise UserError(f"{place}: item {row.get('id')!r}: {error}") from None
+    return shaped
+
+
+def _pruned(value: Any, kind: Any, path: tuple[str, ...] = ()) -> Any:
+    """A value without the empty fields that a column's common shape adds to every row; what is JSON stays as it is.
+
+    `kind` is the feature of the dataset: a mapping for a column of one shape. Raises UserError where a null inside
+    such an `expect` may be a filler or a part of the right answer, since a wrong guess would judge by a wrong answer.
+    """
+    if isinstance(kind, Mapping) and isinstance(value, Mapping):
+        if path[:1] == ("expect",) and len(path) > 1 and None in value.values():
+            raise UserError(f"{'.'.join(path)}: null here may mean absent; store `expect` as JSON text, as export does")
+        return {key: _pruned(part, kind.get(key), (*path, key)) for key, part in value.items() if part is not None}
+    inner = kind[0] if isinstance(kind, list) and kind else getattr(kind, "feature", None)
+    return [_pruned(part, inner, path) for part in value] if isinstance(value, list) and inner is not None else value
 
 
 def _text(path: Path) -> str:

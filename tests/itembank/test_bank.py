@@ -191,6 +191,30 @@ def test_hub_on_a_local_dataset_directory(tmp_path: Path) -> None:
     assert "cannot be read as a dataset" in fault(f"hub:{tmp_path / 'none'}")
 
 
+def test_a_dataset_never_changes_the_bank(tmp_path: Path) -> None:
+    """Nulls in a right answer survive mixed columns, and where a column's shape hides them the row is refused."""
+    pytest.importorskip("datasets")
+    bank = load_bank()
+    rows = [
+        {
+            "id": item.id,
+            "dimension": item.dimension,
+            "messages": list(item.messages),
+            "scorer": item.scorer,
+            "expect": item.expect,
+            "max_tokens": item.max_tokens,
+        }
+        for item in bank.items
+        if item.dimension in ("extraction", "fidelity", "classification", "mathematics")
+    ]
+    written(tmp_path / "mixed.jsonl", rows)
+    assert load_bank(f"hub:{tmp_path}").digest == load_bank(str(tmp_path / "mixed.jsonl")).digest
+    one = tmp_path / "one"
+    one.mkdir()
+    written(one / "b.jsonl", [{**ROW, "expect": {"value": {"a": None, "b": 1}}}])
+    assert "row 1: item 'a-01': expect.value: null here may mean absent" in fault(f"hub:{one}")
+
+
 def test_hub_without_datasets_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     assert "pip install 'triplicate[hub]'" in fault("hub:owner/name")
