@@ -25,7 +25,9 @@ from runner.dialect import encoded, unstreamed
 from runner.exchange import Exchange, Failure, FailureKind
 from runner.failure import advice, failure, of_status
 from runner.loop import run as run
-from runner.reply import KEPT_RAW, Received, Reply, exchange_of, kept_headers, only_model
+from runner.models import only_model
+from runner.redact import secret_values
+from runner.reply import KEPT_RAW, Received, Reply, exchange_of, kept_headers
 from runner.wire import End, Patience, take, taking
 
 MAX_BYTES = 64 << 20
@@ -61,11 +63,12 @@ class Client:
         self.base_url = serving.base_url.rstrip("/")
         self.idle_timeout_s = idle_timeout_s
         self._max_bytes, self._kept_raw, self._clock_ns = max_bytes, kept_raw, clock_ns
-        self._key = serving.api_key
+        key = serving.api_key
+        self._secrets = secret_values(("key",), {"key": key or ""})
         self._timeout = {"connect": connect_timeout_s, "read": None, "write": None, "pool": None}
         self._headers = {"accept-encoding": "identity", "user-agent": "triplicate"}
-        if self._key:
-            self._headers["authorization"] = f"Bearer {self._key}"
+        if key:
+            self._headers["authorization"] = f"Bearer {key}"
         self._post_headers = {**self._headers, "content-type": "application/json"}
         self._transport: AiohttpTransport | None = None
         self._turn = asyncio.Lock()
@@ -125,7 +128,7 @@ class Client:
 
     async def exchange(self, received: Received) -> Exchange:
         """The second half of `send`: decodes a reply, in slices that leave room for other streams."""
-        return await exchange_of(received, key=self._key, kept_raw=self._kept_raw, turn=self._turn)
+        return await exchange_of(received, secrets=self._secrets, kept_raw=self._kept_raw, turn=self._turn)
 
     async def get(self, path: str, *, timeout_s: float = 5.0, max_bytes: int = 4 << 20) -> Reply:
         """Ask for a page of the same server; redirects are not followed.
@@ -142,9 +145,9 @@ class Client:
         body, status = received.taken.body, received.status
         problem = received.broke
         if status is not None and status >= 300:
-            problem = of_status(status, received.headers, body, key=self._key)
+            problem = of_status(status, received.headers, body, secrets=self._secrets)
         elif received.end is End.TOO_LONG:
-            problem = failure(FailureKind.PROTOCOL, f"the page is longer than {max_bytes} bytes", key=self._key)
+            problem = failure(FailureKind.PROTOCOL, f"the page is longer than {max_bytes} bytes", secrets=self._secrets)
         return Reply(status=status, headers=received.headers, body=body, failure=problem)
 
     async def model(self) -> str:
@@ -171,7 +174,7 @@ class Client:
                 if within_s is None:
                     self._patience.begin(timeout, received)
                 response = await self._sent(self._transport, request, received)
-                received.status, received.headers = response.status_code, kept_headers(response.headers, self._key)
+                received.status, received.headers = response.status_code, kept_headers(response.headers, self._secrets)
                 received.taken = taking(response.headers.get("content-encoding", "").strip().lower())
                 stream = aiter(cast(httpx.AsyncByteStream, response.stream))
                 sse = received.stream and response.status_code == 200
@@ -212,7 +215,7 @@ class Client:
             detail = idle if within_s is None else f"no complete reply within {within_s:g} s"
         if received.status is not None:
             detail += f" (after {received.taken.size} bytes)"
-        return failure(kind, detail, key=self._key, status=received.status)
+        return failure(kind, detail, secrets=self._secrets, status=received.status)
 
     async def _note_sent(self, *_: object) -> None:
         _SENDING.get().sent_ns = self._clock_ns()

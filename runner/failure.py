@@ -5,36 +5,39 @@ Whatever a server says passes `one_line`: no secret, no control character, at mo
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from email.utils import parsedate_to_datetime
 
 from runner.assemble import decoded, message_of, sound
 from runner.config import ServingConfig
 from runner.exchange import Failure, FailureKind
+from runner.redact import redacted
 
 LONGEST_DETAIL = 500
 LONGEST_PAUSE_S = 86_400.0
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
-_SECRET = re.compile(r"(\b[Bb](?:earer|EARER)\s+)[^\s\"',;]+|\b(?:sk-|SK-|hf_|HF_)[A-Za-z0-9_\-]{8,}")
-_MARKS = ("earer", "EARER", "sk-", "SK-", "hf_", "HF_")
-"""One of these stands in every secret; the search for the whole is slow on a long reply."""
 _TITLE = re.compile(r"(?is)<title[^>]*>(.{0,200}?)</title>")
 
 
 def failure(
-    kind: FailureKind, detail: str, *, key: str | None, status: int | None = None, retry_after_s: float | None = None
+    kind: FailureKind,
+    detail: str,
+    *,
+    secrets: Collection[str],
+    status: int | None = None,
+    retry_after_s: float | None = None,
 ) -> Failure:
     """A Failure with its detail made safe."""
-    return Failure(kind=kind, status=status, detail=one_line(detail, key), retry_after_s=retry_after_s)
+    return Failure(kind=kind, status=status, detail=one_line(detail, secrets), retry_after_s=retry_after_s)
 
 
-def of_status(status: int, headers: Mapping[str, str], body: bytes, *, key: str | None) -> Failure:
+def of_status(status: int, headers: Mapping[str, str], body: bytes, *, secrets: Collection[str]) -> Failure:
     """The Failure of an HTTP status that is no success, with the server's own message."""
     message = error_message(body) or "no message"
     if 300 <= status < 400:
         message = f"redirect to {headers.get('location', 'nowhere')}"
     pause_s = _pause_s(headers.get("retry-after"))
-    return failure(FailureKind.HTTP_STATUS, message, key=key, status=status, retry_after_s=pause_s)
+    return failure(FailureKind.HTTP_STATUS, message, secrets=secrets, status=status, retry_after_s=pause_s)
 
 
 def error_message(body: bytes) -> str:
@@ -56,22 +59,13 @@ def is_html(body: bytes) -> bool:
     return body[:256].lstrip().lower().startswith((b"<!doctype", b"<html", b"<head", b"<?xml"))
 
 
-def one_line(text: str, key: str | None, limit: int = LONGEST_DETAIL) -> str:
+def one_line(text: str, secrets: Collection[str] = (), limit: int = LONGEST_DETAIL) -> str:
     r"""The text on one line without secrets and control characters.
 
-    >>> one_line("no\x1b[31m\nBearer abc123", None)
-    'no [31m Bearer [removed]'
+    >>> one_line("no\x1b[31m\nBearer abc123")
+    'no [31m Bearer ***'
     """
-    return " ".join(_CONTROL.sub(" ", without_secrets(sound(text[: 8 * limit]), key)).split())[:limit]
-
-
-def without_secrets(text: str, key: str | None) -> str:
-    """The text with the serving's key, and what looks like one, taken out."""
-    if key:
-        text = text.replace(key, "[removed]")
-    if not any(mark in text for mark in _MARKS):
-        return text
-    return _SECRET.sub(lambda match: f"{match.group(1) or ''}[removed]", text)
+    return " ".join(_CONTROL.sub(" ", redacted(sound(text[: 8 * limit]), secrets)).split())[:limit]
 
 
 def advice(problem: Failure, serving: ServingConfig) -> str:

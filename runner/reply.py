@@ -4,23 +4,24 @@ HTTP 200 and `[DONE]` are not success: a reply without a finish_reason was cut o
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from itembank.errors import UserError
 from runner.assemble import Assembly, decoded, sound
-from runner.config import ServingConfig
 from runner.exchange import Exchange, Failure, FailureKind
-from runner.failure import failure, is_html, of_status, without_secrets
+from runner.failure import failure, is_html, of_status
+from runner.redact import HIDDEN, redacted
 from runner.sse import DONE, Event, events
 from runner.wire import End, Taken
 from scorers.response import Response
 
 KEPT_RAW = 1 << 20
 """Bytes of a body that are kept in the record."""
+KEPT_REFUSAL = 8 << 10
+"""The same for the body of an error reply."""
 SLICE = 32
 """Events that are decoded before other streams get their turn: about 0.2 ms."""
 HEADERS = frozenset(
@@ -88,12 +89,21 @@ class _Reading:
     """It was the last one, and cut off."""
 
 
-def kept_headers(headers: Mapping[str, str], key: str | None) -> dict[str, str]:
+def kept_headers(headers: Mapping[str, str], secrets: Collection[str] = ()) -> dict[str, str]:
     """The few reply headers that tell which server or proxy answered, names in lower case."""
-    return {name: without_secrets(headers[name], key)[:200] for name in HEADERS if name in headers}
+    kept = {name: _without(headers[name], secrets)[:200] for name in HEADERS if name in headers}
+    if "location" in kept:
+        kept["location"] = redacted(kept["location"])
+    return kept
 
 
-async def exchange_of(received: Received, *, key: str | None, kept_raw: int, turn: asyncio.Lock) -> Exchange:
+def _without(text: str, secrets: Collection[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+async def exchange_of(received: Received, *, secrets: Collection[str], kept_raw: int, turn: asyncio.Lock) -> Exchange:
     """The Exchange of a reply; `turn` lets one reply at a time be decoded, slice by slice."""
     body = received.taken.body
     reading = _Reading()
@@ -101,7 +111,7 @@ async def exchange_of(received: Received, *, key: str | None, kept_raw: int, tur
         if body and received.status is not None and 200 <= received.status < 300 and not is_html(body):
             await _read(reading, body, received.taken)
     assembly = reading.assembly
-    problem = _problem(received, reading, body, key)
+    problem = _problem(received, reading, body, secrets)
     taken = received.taken
     waited = received.end is End.HELD_OPEN or received.broke is not None
     done_ns = taken.done_ns or (taken.read_ns[-1] if waited else None) if problem is None else None
@@ -111,7 +121,7 @@ async def exchange_of(received: Received, *, key: str | None, kept_raw: int, tur
         failure=problem,
         status=received.status,
         headers=received.headers,
-        raw=without_secrets(body[:kept_raw].decode("utf-8", "backslashreplace"), key),
+        raw=_raw(body[:kept_raw], secrets, refused=problem is not None and problem.kind is FailureKind.HTTP_STATUS),
         stream=received.stream,
         due_ns=received.due_ns,
         sent_ns=received.sent_ns,
@@ -124,6 +134,13 @@ async def exchange_of(received: Received, *, key: str | None, kept_raw: int, tur
         system_fingerprint=sound(assembly.fingerprint) if assembly.fingerprint else None,
         served_model=sound(assembly.model) if assembly.model else None,
     )
+
+
+def _raw(body: bytes, secrets: Collection[str], *, refused: bool) -> str:
+    """The body as text; an answer loses our own secrets only, so that it stays what the model wrote."""
+    if refused:
+        return redacted(body[:KEPT_REFUSAL].decode("utf-8", "backslashreplace"), secrets)
+    return _without(body.decode("utf-8", "backslashreplace"), secrets)
 
 
 async def _read(reading: _Reading, body: bytes, taken: Taken) -> None:
@@ -178,21 +195,21 @@ def _read_whole(reading: _Reading, body: bytes) -> None:
     reading.content_events = int(isinstance(value, Mapping) and reading.assembly.add(value))
 
 
-def _problem(received: Received, reading: _Reading, body: bytes, key: str | None) -> Failure | None:
+def _problem(received: Received, reading: _Reading, body: bytes, secrets: Collection[str]) -> Failure | None:
     """Why there is no answer; None for a complete one."""
     assembly, status = reading.assembly, received.status
     silent = received.broke is not None and received.broke.kind is FailureKind.TIMEOUT
     complete = assembly.finish_reason is not None and (reading.done or silent)
     if status is not None and not 200 <= status < 300:
-        return of_status(status, received.headers, body, key=key)
+        return of_status(status, received.headers, body, secrets=secrets)
     if received.broke is not None and not complete:
         return received.broke
     kind, detail = _fault(received, reading, body)
     if assembly.error is not None:
         said = assembly.error_status or status
         text = f"error within the stream: {assembly.error or 'no message'}"
-        return failure(FailureKind.CUT_STREAM, text, key=key, status=said)
-    return failure(kind, detail, key=key, status=status) if kind else None
+        return failure(FailureKind.CUT_STREAM, text, secrets=secrets, status=said)
+    return failure(kind, detail, secrets=secrets, status=status) if kind else None
 
 
 def _fault(received: Received, reading: _Reading, body: bytes) -> tuple[FailureKind | None, str]:
@@ -227,20 +244,3 @@ def _response(assembly: Assembly, request: Mapping[str, Any]) -> Response:
         completion_tokens=assembly.usage.completion_tokens if assembly.usage else None,
         token_cap=cap if isinstance(cap, int) else None,
     )
-
-
-def only_model(reply: Reply, serving: ServingConfig) -> str:
-    """The one model in the reply of `/models`. Raises UserError if there is not exactly one."""
-    listed = reply.json()
-    rows = listed.get("data") if isinstance(listed, dict) else None
-    where = f"{serving.base_url.rstrip('/')}/models"
-    if not isinstance(rows, list):
-        page = "an HTML page" if is_html(reply.body) else "no list of models"
-        raise UserError(
-            f"{where} answers {page}; base_url must be that of an OpenAI-compatible API and usually ends in /v1"
-        )
-    names = [sound(row["id"]) for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
-    if len(names) != 1:
-        found = f"lists {len(names)} models ({', '.join(names[:8])})" if names else "lists no model"
-        raise UserError(f'{where} {found}; name the one to measure in the configuration: model = "..."')
-    return names[0]
