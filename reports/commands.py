@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from reports import compare, decide, speccheck, sweep
+from reports import compare, decide, identity_commands, speccheck, sweep
 
 Command = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
 
@@ -14,4 +14,7 @@ COMMANDS: dict[str, Command] = {
     "load": (speccheck.add_load, speccheck.load),
     "plan": (compare.add_plan, compare.plan),
     "sweep": (sweep.add_sweep, sweep.sweep),
+    "probe": (identity_commands.add_probe, identity_commands.probe),
+    "ledger list": (identity_commands.add_list, identity_commands.list_figures),
+    "ledger check": (identity_commands.add_check, identity_commands.check),
 }

@@ -131,7 +131,8 @@ def identity_document(baseline: RunRecord, candidate: RunRecord) -> dict[str, An
 
 
 def _facts(identity: Identity) -> dict[str, Any]:
-    named = {fact.name: fact.value for fact in identity.facts if fact.name not in PASSING_FACTS}
+    """The facts by name; of several sources the first, which is the most trusted."""
+    named = {fact.name: fact.value for fact in reversed(identity.facts) if fact.name not in PASSING_FACTS}
     return {"engine": identity.engine, "version": identity.version} | named
 
 

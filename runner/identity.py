@@ -7,6 +7,7 @@ be read within the deadline is unknown. Which facts exist stands in `runner.fact
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
 import runner.probes
@@ -20,6 +21,7 @@ from runner.site import Asks, Site
 from runner.store import utc_now
 
 DEADLINE_S = 5.0
+SILENT = "no answer to GET /v1/models within the time"
 LAST_PROBES = ("process", "gpu")
 """Asked after the engines' own, and believed less: what was typed is less than what a server resolved it to."""
 
@@ -48,6 +50,30 @@ async def read_identity(serving: ServingConfig, client: Asks, *, deadline_s: flo
     found = [task.result() for task in tasks if task in done]
     listed = await _listed(site)
     return _identity([item for item in found if item is not None], listed, site, frozenset(secrets))
+
+
+async def identify(serving: ServingConfig, *, deadline_s: float = DEADLINE_S) -> Identity:
+    """What the server at `serving` is, asked with a client of its own. Raises UserError if its key is not set."""
+    from runner.client import Client
+
+    async with Client(serving, connect_timeout_s=deadline_s) as client:
+        return await read_identity(serving, client, deadline_s=deadline_s)
+
+
+def is_silent(identity: Identity) -> bool:
+    """Whether no server answered at all."""
+    return SILENT in identity.notes
+
+
+def metrics_page(identity: Identity | None) -> str | None:
+    """The page of counters that may be read again and again; None for an engine that has none, or none of that kind.
+
+    An engine that could not be told has its page, if any, where most have it.
+    """
+    if identity is None or identity.engine is None:
+        return "/metrics"
+    module = _module(identity.engine)
+    return getattr(module, "METRICS", None) if module else "/metrics"
 
 
 def changes(before: Identity | None, after: Identity | None) -> list[Change]:
@@ -112,7 +138,7 @@ async def _listed(site: Site) -> Findings:
     """What every OpenAI-compatible server says of its models, and why it did not if it did not."""
     answer = await site.get("/v1/models")
     if answer.status == 0:
-        return Findings(notes=("no answer to GET /v1/models within the time",))
+        return Findings(notes=(SILENT,))
     if answer.status in (401, 403):
         variable = site.serving.api_key_env
         what = f"the key in {variable} was refused" if variable else "it wants a key: name its variable in api_key_env"
@@ -155,12 +181,16 @@ def _defaults(found: list[Fact]) -> Findings:
     typed = {fact.value for fact in found if fact.name == "engine" and fact.source.startswith("/proc/")}
     if known.get("engine") not in typed:
         return Findings()
-    modules = [plugins.load(runner.probes, name) for name in plugins.names(runner.probes)]
-    module = next(module for module in modules if getattr(module, "ENGINE", None) == known["engine"])
-    if not hasattr(module, "inferred"):
+    module = _module(known["engine"])
+    if module is None or not hasattr(module, "inferred"):
         return Findings()
     absent = {name: value for name, value in module.inferred(known).items() if name not in known}
     return Findings(facts=facts(f"inferred: the default of {module.ENGINE} for an option that was not typed", absent))
+
+
+def _module(engine: str) -> ModuleType | None:
+    modules = (plugins.load(runner.probes, name) for name in plugins.names(runner.probes))
+    return next((module for module in modules if getattr(module, "ENGINE", None) == engine), None)
 
 
 def _merged(found: Iterable[Fact]) -> tuple[list[Fact], list[str]]:

@@ -52,11 +52,13 @@ _SHAPES = re.compile(
 
 
 def is_secret(name: str) -> bool:
-    """Whether a field, flag, header or variable of that name holds a secret.
+    """Whether a field, flag, header or variable of that name holds a secret; `..._env` holds a variable's name.
 
     >>> [is_secret(name) for name in ("api_key", "HF_TOKEN", "adminApiKey", "max_num_batched_tokens", "bos_token")]
     [True, True, True, False, False]
     """
+    if name.endswith(("_env", "-env")):
+        return False
     if _ALWAYS.search(name):
         return True
     if name.isupper():

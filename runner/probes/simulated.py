@@ -7,6 +7,8 @@ from runner.site import Site
 
 ENGINE = "triplicate-simulator"
 METRICS = "/metrics"
+PROGRAMS = ("triplicate simulate", "triplicate.py simulate")
+FLAGS: dict[str, str] = {}
 COUNTERS = {
     "running": ("simulator:requests_running",),
     "waiting": ("simulator:requests_waiting",),

@@ -85,6 +85,7 @@ def test_well_known_shapes_are_secrets_anywhere(key: str) -> None:
         '{"key": "qwen/qwen3-4b", "cache_key": "abc"}',
         "TOKENIZERS_PARALLELISM=false VLLM_MAX_TOKENS=5",
         "api_key=None, admin_api_key: null",
+        '{"api_key_env": "OPENAI_API_KEY"}',
         "http://127.0.0.1:8000/v1?autoload=false&model=a",
         "mail me@example.org about the key idea",
     ],
