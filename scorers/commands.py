@@ -57,7 +57,7 @@ def check(arguments: argparse.Namespace) -> int:
     from scorers.check import faults
     from scorers.floor import junk_floor
 
-    bank = load_bank(arguments.bank)
+    bank = load_bank(arguments.bank, checked=True)
     found = faults(bank)
     for line in found:
         sys.stdout.write(f"{bank.name}: {line}\n")

@@ -78,6 +78,18 @@ def test_a_dimension_is_complete_and_spread(path: Path) -> None:
     assert len(set(levels)) >= 3
 
 
+def test_the_shipped_bank_is_whole() -> None:
+    bank = load_bank()
+    assert len(bank.items) == sum(COUNTS.values()) == 94
+    assert {path.stem for path in FILES} == set(COUNTS)
+    spoken = {item.id: {tag for tag in item.tags if tag.startswith("lang:")} for item in bank.items}
+    foreign = [item for item in bank.items if spoken[item.id]]
+    assert len(foreign) >= 14
+    assert len({item.dimension for item in foreign}) >= 6
+    languages = set().union(*spoken.values())
+    assert languages >= {f"lang:{code}" for code in ("de", "fr", "es", "ja", "zh", "ar", "hi", "ru")}
+
+
 def test_the_method_page_has_the_canary() -> None:
     assert CANARY in (ROOT / "METHOD.md").read_text("utf-8")
 
