@@ -26,16 +26,39 @@ def _read(text: str) -> Any:
     return sympy.sympify(text, rational=True)
 
 
-def test_root_sums_by_resultant_and_by_number(gold: Callable[[int], str]) -> None:
-    polynomial = x**3 - 4 * x**2 + 2 * x + 5
-    value = sympy.Symbol("value")
-    # The resultant has the numbers a^2 / (4 - a) as its roots; minus its second coefficient is their sum.
-    eliminated = sympy.Poly(sympy.resultant(polynomial, value * (4 - x) - x**2, x), value).monic()
-    fifth = sympy.Poly(sympy.resultant(polynomial, value - x**5, x), value).monic()
-    assert (-eliminated.all_coeffs()[1], -fifth.all_coeffs()[1]) == tuple(_read(gold(1)))
-    roots = mpmath.polyroots([1, -4, 2, 5])
-    sums = (sum(a**2 / (sum(roots) - a) for a in roots), sum(a**5 for a in roots))
-    assert all(mpmath.almosteq(s, mpmath.mpf(g.p) / g.q, 1e-12) for s, g in zip(sums, _read(gold(1)), strict=True))
+def _coverings(free: frozenset[tuple[int, int]]) -> int:
+    if not free:
+        return 1
+    row, column = min(free)
+    rest = free - {(row, column)}
+    return sum(_coverings(rest - {other}) for other in ((row, column + 1), (row + 1, column)) if other in rest)
+
+
+def test_dominoes_by_first_square_and_by_profile(gold: Callable[[int], str]) -> None:
+    squares = [(row, column) for row in range(1, 6) for column in range(1, 7)]
+    cut = {(2, 3), (4, 4)}
+    assert _coverings(frozenset(squares) - cut) == int(gold(1))
+    assert _coverings(frozenset(squares)) == 1183
+    # Profile: bit c - 1 is set where the next square to be visited in column c is covered already.
+    profiles = {0: 1}
+    for row, column in squares:
+        bit, following = 1 << (column - 1), dict[int, int]()
+
+        def add(profile: int, ways: int, following: dict[int, int] = following) -> None:
+            following[profile] = following.get(profile, 0) + ways
+
+        for profile, ways in profiles.items():
+            if (row, column) in cut:
+                if not profile & bit:
+                    add(profile, ways)
+            elif profile & bit:
+                add(profile & ~bit, ways)
+            else:
+                add(profile | bit, ways)
+                if column < 6 and not profile & (bit << 1) and (row, column + 1) not in cut:
+                    add(profile | (bit << 1), ways)
+        profiles = following
+    assert profiles[0] == int(gold(1))
 
 
 def test_integral_by_quadrature_and_by_fourier_coefficients(gold: Callable[[int], str]) -> None:
