@@ -1,14 +1,16 @@
 """Checks a bank before anything is judged with it: scorers that exist, parameters that they take. Judges no model."""
 
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 import scorers.methods
 from itembank import plugins
 from itembank.bank import Bank
 from itembank.errors import UserError, nearest
-from itembank.item import Item
+from itembank.item import JSON, Item
 from scorers.floor import response_of
 from scorers.judge import judge_many
+from scorers.response import Response
 from scorers.responses import row_fault
 from scorers.verdict import Outcome
 
@@ -25,27 +27,42 @@ def validate(bank: Bank) -> None:
 
 def faults(bank: Bank) -> list[str]:
     """One line for every fault of the bank, naming item and field: parameters, evidence, accepts and rejects."""
-    found = [f"item {item.id!r}: {field}: {text}" for item in bank.items for field, text in expect_faults(item)]
-    if found:
-        return found
-    entries = []
+    found: list[str] = []
+    entries: list[tuple[Item, str, Response]] = []
     for item in bank.items:
-        for field, given in (("accept", item.accept), ("reject", item.reject)):
-            if len(given) < EVIDENCE:
-                found.append(f"item {item.id!r}: {field}: {len(given)} entries, at least {EVIDENCE} are asked")
-            for number, entry in enumerate(given, 1):
-                told = "" if isinstance(entry, str) else row_fault({"item": item.id, "text": "", **entry})
-                if told:
-                    found.append(f"item {item.id!r}: {field} {number}: {told}")
-                else:
-                    entries.append((item, field, number, response_of(entry)))
-    verdicts = judge_many((item, response) for item, _, _, response in entries)
-    for (item, field, number, _), verdict in zip(entries, verdicts, strict=True):
-        if (verdict.outcome is Outcome.PASS) != (field == "accept"):
-            must = "must" if field == "accept" else "must not"
-            told = f"{verdict.outcome} {verdict.reason} {verdict.detail}".strip()
-            found.append(f"item {item.id!r}: {field} {number}: {must} pass: {told}")
+        wrong = expect_faults(item)
+        found += [f"item {item.id!r}: {field}: {text}" for field, text in (*wrong, *_evidence_faults(item))]
+        entries += [] if wrong else _entries(item)
+    verdicts = judge_many((item, response) for item, _, response in entries)
+    for (item, field, _), verdict in zip(entries, verdicts, strict=True):
+        wanted = field.startswith("accept")
+        if (verdict.outcome is Outcome.PASS) != wanted:
+            told = " ".join(word for word in (str(verdict.outcome), verdict.reason, verdict.detail) if word)
+            found.append(f"item {item.id!r}: {field}: {'must' if wanted else 'must not'} pass: {told}")
     return found
+
+
+def _evidence_faults(item: Item) -> list[tuple[str, str]]:
+    """Field and sentence for evidence that is too little, or no response."""
+    found = []
+    for field, given in (("accept", item.accept), ("reject", item.reject)):
+        if len(given) < EVIDENCE:
+            found.append((field, f"{len(given)} entries, at least {EVIDENCE} are asked"))
+        told = ((number, row_fault({"item": "", "text": "", **entry})) for number, entry in _objects(given))
+        found += [(f"{field} {number}", text) for number, text in told if text]
+    return found
+
+
+def _objects(given: Sequence[JSON]) -> list[tuple[int, Mapping[str, JSON]]]:
+    return [(number, entry) for number, entry in enumerate(given, 1) if isinstance(entry, Mapping)]
+
+
+def _entries(item: Item) -> list[tuple[Item, str, Response]]:
+    """The evidence that can be judged, with the field that holds it."""
+    broken = {field for field, _ in _evidence_faults(item)}
+    named = [("accept", item.accept), ("reject", item.reject)]
+    every = [(f"{field} {number}", entry) for field, given in named for number, entry in enumerate(given, 1)]
+    return [(item, field, response_of(entry)) for field, entry in every if field not in broken]
 
 
 def expect_faults(item: Item) -> list[tuple[str, str]]:

@@ -5,7 +5,9 @@ exact fractions, since an answer is chosen by a model and must not be able to ex
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
@@ -15,6 +17,12 @@ from scorers import patterns
 
 ERRORS = 200
 """At most so many errors are looked for."""
+SEEN: ContextVar[dict[tuple[str, int], bool]] = ContextVar("SEEN")
+"""References that the running check has followed, by value, and whether they led to errors."""
+NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+"""Keywords whose value names schemas."""
+VALUES = frozenset({"const", "enum", "default", "examples"})
+"""Keywords whose value is no schema."""
 FORMAT_LENGTH = 2000
 """A longer string matches no format: some formats are parsed by more than linear-time grammars."""
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
@@ -27,6 +35,7 @@ def schema_errors(schema: Mapping[str, Any], value: Any) -> list[str]:
     >>> schema_errors({"items": {"type": "integer"}}, [1, "2"])
     ["/1: '2' is not of type 'integer'"]
     """
+    SEEN.set({})
     errors = _validator(json.dumps(schema, sort_keys=True)).iter_errors(value)
     return [f"{pointer(error.absolute_path) or '/'}: {error.message[:200]}" for error in islice(errors, ERRORS)]
 
@@ -40,12 +49,9 @@ def schema_fault(schema: Mapping[str, Any]) -> str:
     except jsonschema.SchemaError as error:
         return f"not a schema: {error.message}"
     for key, value in _members(schema):
-        if key in ("$ref", "$dynamicRef") and not str(value).startswith("#"):
-            return f"$ref {value!r} points outside the schema"
-        found = [value] if key == "pattern" else list(value) if key == "patternProperties" else []
-        told = next((told for pattern in found if (told := patterns.pattern_fault(pattern))), "")
+        told = _reference_fault(schema, value) if key == "$ref" else _member_fault(key, value)
         if told:
-            return f"pattern {told}"
+            return told
     return ""
 
 
@@ -73,18 +79,37 @@ def resolved(value: Any, path: str) -> Any:
     return value
 
 
+def _reference_fault(schema: Mapping[str, Any], ref: str) -> str:
+    try:
+        resolved(schema, ref.removeprefix("#"))
+    except LookupError:
+        return f"$ref {ref!r} points to nothing in the schema"
+    return "" if re.fullmatch(r"#(/.*)?", ref) else f"$ref {ref!r} is no JSON pointer into the schema"
+
+
+def _member_fault(key: str, value: Any) -> str:
+    """Why one keyword with its value cannot be used; empty where it can."""
+    import jsonschema
+
+    if key in ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor"):
+        return f"{key} is not taken; a $ref is a JSON pointer into the one schema"
+    if key == "format" and value not in jsonschema.Draft202012Validator.FORMAT_CHECKER.checkers:
+        return f"format {value!r} is unknown and would not be enforced"
+    found = [value] if key == "pattern" else list(value) if key == "patternProperties" else []
+    return next((f"pattern {told}" for pattern in found if (told := patterns.pattern_fault(pattern))), "")
+
+
 def _members(schema: Any) -> Iterator[tuple[str, Any]]:
-    """All keywords with their values, at any depth; whatever is no schema is passed through unharmed."""
+    """All keywords with their values, at any depth; names of properties and mere values are no keywords."""
     if isinstance(schema, Mapping):
         for key, value in schema.items():
             yield key, value
-            if key in NAMED and isinstance(value, Mapping):
-                yield from _members(list(value.values()))
-            elif key not in ("const", "enum", "default", "examples"):
+            if key in NAMED:
+                yield from (member for inner in value.values() for member in _members(inner))
+            elif key not in VALUES:
                 yield from _members(value)
     elif isinstance(schema, list):
-        for value in schema:
-            yield from _members(value)
+        yield from (member for inner in schema for member in _members(inner))
 
 
 @lru_cache(maxsize=256)
@@ -95,6 +120,7 @@ def _validator(schema: str) -> Any:
     bounded = validators.extend(
         jsonschema.Draft202012Validator,
         {
+            "$ref": _reference,
             "pattern": _pattern,
             "patternProperties": _pattern_properties,
             "additionalProperties": _additional_properties,
@@ -104,6 +130,20 @@ def _validator(schema: str) -> Any:
         },
     )
     return bounded(json.loads(schema), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+
+
+def _reference(validator: Any, ref: str, instance: Any, schema: Any) -> Iterator[Any]:
+    """The errors behind a reference, sought once for each value, since branches that recurse would double at each level."""
+    import jsonschema
+
+    key, seen = (ref, id(instance)), SEEN.get()
+    if key not in seen:
+        seen[key] = False
+        errors = list(jsonschema.Draft202012Validator.VALIDATORS["$ref"](validator, ref, instance, schema))
+        seen[key] = bool(errors)
+        yield from errors
+    elif seen[key]:
+        yield jsonschema.ValidationError(f"breaks {ref}")
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:

@@ -42,10 +42,16 @@ def score(expect: Mapping[str, Any], response: Response) -> Verdict:
 
 def fault(expect: Mapping[str, Any]) -> str:
     """Why the item cannot be judged; empty where it can."""
-    return schema_fault(expect["schema"]) if "schema" in expect else ""
+    told = schema_fault(expect["schema"]) if "schema" in expect else ""
+    if not told and "schema" in expect and "value" in expect:
+        told = next((f"value: {error}" for error in schema_errors(expect["schema"], expect["value"])), "")
+    return told
 
 
 def _errors(expect: Mapping[str, Any], found: Found) -> list[str]:
+    """Every error; what equals the expected value keeps the schema as that does, which `fault` has seen to."""
+    if "value" in expect and not expect.get("values") and equal(found.value, expect["value"]):
+        return []
     errors = schema_errors(expect["schema"], found.value) if "schema" in expect else []
     wanted = {"": expect["value"]} if "value" in expect else {}
     for path, right in {**wanted, **expect.get("values", {})}.items():
