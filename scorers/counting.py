@@ -18,10 +18,8 @@ UNSPACED = f"{HAN}{KANA}\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46"
 THAI_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
 WORD_PIECE = re.compile(rf"[{UNSPACED}][{THAI_MARKS}]*|[^{UNSPACED}]+")
 LINE_END = re.compile(r"\r\n|\n|\r")
-_CLOSING = r"[\"'”’»)\]}」』）*_`]*+"
-SENTENCE_END = re.compile(
-    rf"[.!?][.!?。！？।؟…]*+{_CLOSING}(?=\s|\Z|[{UNSPACED}])|[。！？।؟][.!?。！？।؟…]*+{_CLOSING}"
-)
+_MORE, _CLOSING = r"[.!?。！？।؟…]{0,50}+", r"[\"'”’»)\]}」』）*_`]{0,20}+"
+SENTENCE_END = re.compile(rf"[.!?]{_MORE}{_CLOSING}(?=\s|\Z|[{UNSPACED}])|[。！？।؟]{_MORE}{_CLOSING}")
 ABBREVIATIONS = frozenset(
     {
         "mr",

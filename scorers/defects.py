@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scorers.fences import within
 from scorers.loops import repeated_unit
 from scorers.tokens import CUTS, REMOVED, tail
 from scorers.toolcalls import offered_names, written_call
@@ -28,9 +29,10 @@ HEADER = re.compile(
 """The opening of the model's own turn; at the start of a text it is taken out, since nothing was stopped."""
 ANY_HEADER = re.compile(rf"(?:{_OPENING}|<\|im_\w+\|>)\s?(?:assistant|user|system|model|tool|ipython)?(?![A-Za-z])")
 HTML_PAIR = re.compile(r"<s(?:\s[^<>]{0,200})?>(?:(?!<s>|</s>).)*+</s>", re.DOTALL)
-TURN = re.compile(r"\n\s*(?:\*\*|#{1,6} )?(?:User|USER|Human|HUMAN|### Instruction)(?:\*\*)? ?[:：]")
-SPEAKER = re.compile(r"^\W*(?:User|Human|Assistant|AI|Bot|Agent|Customer)\W{0,3}[:：]", re.MULTILINE | re.IGNORECASE)
-ROLE_WORD = re.compile(r"\n\s*assistant\s*\Z")
+TURN = re.compile(r"\n[^\S\n]{0,8}(?:\*\*|#{1,6} )?(?:User|USER|Human|HUMAN|### Instruction)(?:\*\*)? ?[:：]")
+SPEAKER = re.compile(
+    r"^[^\w\n]{0,8}(?:User|Human|Assistant|AI|Bot|Agent|Customer)\W{0,3}[:：]", re.MULTILINE | re.IGNORECASE
+)
 EVIDENCE = 200
 
 
@@ -56,9 +58,9 @@ def _without_tokens(text: str) -> tuple[str, list[tuple[str, str]]]:
         found.append(("control_token", header.group().strip()))
         text = text[header.end() :]
     html = [pair.span() for pair in HTML_PAIR.finditer(text)] if "</s>" in text else []
-    cut = next((token for token in CUTS.finditer(text) if not _within(token.start(), html)), None)
+    cut = next((token for token in CUTS.finditer(text) if not within(token.start(), html)), None)
     seen = text[: cut.start()] if cut else text
-    others = [token for token in REMOVED.finditer(seen) if not _within(token.start(), html)]
+    others = [token for token in REMOVED.finditer(seen) if not within(token.start(), html)]
     found += [("control_token", token) for token in dict.fromkeys(token.group() for token in others)]
     for token in reversed(others):
         seen = seen[: token.start()] + seen[token.end() :]
@@ -77,11 +79,7 @@ def _without_tail(text: str, found: list[tuple[str, str]]) -> tuple[str, list[tu
     torn = tail(text.rstrip())
     if torn:
         return text.rstrip().removesuffix(torn), [*found, ("control_token", torn)]
-    word = ROLE_WORD.search(text)
-    if word and text[: word.start()].strip():
-        return text[: word.start()], [*found, ("control_token", "assistant")]
+    before, _, last = text.rstrip().rpartition("\n")
+    if last.strip() == "assistant" and before.strip():
+        return before, [*found, ("control_token", "assistant")]
     return text, found
-
-
-def _within(position: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= position < end for start, end in spans)

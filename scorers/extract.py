@@ -24,6 +24,8 @@ TEMPLATE = re.compile(rf"<{_WORDS % '0,80'}>|\[{_WORDS % '0,80'}\]|\{{{_WORDS % 
 """`<number>`, `[LETTER]`, `{your answer}`, `...`; one or two letters in braces are a set, as in `{x}` or `{pi}`."""
 BRACE = re.compile(r"\\f?boxed\s*\{|\\.|[{}]", re.DOTALL)
 MACRO = re.compile(r"\\(?:boxed|fbox|text|textbf|textit|textrm|mathrm|mathbf)\s*(?=\{)")
+WRAPPINGS = 16
+"""So many wrappings are taken off; more are noise."""
 PAIRS = ("***", "**", "*", "___", "__", "`", "$$", "$")
 
 
@@ -85,7 +87,7 @@ def unwrap(text: str) -> str:
     'B.'
     """
     text = text.strip()
-    while True:
+    for _ in range(WRAPPINGS):
         stop = "." if text.endswith(".") and len(text) > 1 else ""
         inner = _inner(text)
         if inner is None and stop:
@@ -94,6 +96,7 @@ def unwrap(text: str) -> str:
         if inner is None:
             return text
         text = inner.strip()
+    return text
 
 
 def _last_line(text: str) -> str | None:

@@ -6,6 +6,8 @@ line inside an open fence of no greater length shows that the outer one never cl
 """
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MARK = re.compile(r"^([^\S\n]*+)(`{3,}+|~{3,}+)([^\n]*+)$", re.MULTILINE)
@@ -112,6 +114,16 @@ def _fence(text: str, opening: _Mark, closing: _Mark) -> Fence:
 def _line_end(text: str) -> str:
     """The text without its last line end."""
     return text.removesuffix("\n").removesuffix("\r")
+
+
+def within(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a position lies in one of the spans, which are in order and do not overlap.
+
+    >>> within(3, [(0, 2), (3, 5)]), within(5, [(0, 2), (3, 5)])
+    (True, False)
+    """
+    at = bisect_right(spans, position, key=lambda span: span[0]) - 1
+    return at >= 0 and position < spans[at][1]
 
 
 def enclosed(text: str) -> str | None:

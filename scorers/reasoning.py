@@ -8,7 +8,7 @@ models write `... so it is 42.</think>`.
 import re
 from dataclasses import dataclass
 
-from scorers.fences import fences
+from scorers.fences import fences, within
 
 _LINE = r"^[^\S\n]*+"
 HARMONY = r"(?:<\|start\|>assistant)?<\|channel\|>"
@@ -59,7 +59,7 @@ def _parted(text: str) -> Parted:
     opened, end, marked = "", 0, False
     for found in markers:
         kind = found.lastgroup or ""
-        if _within(found, hidden) or _quoted(text, found):
+        if within(found.end() - 1, hidden) or _quoted(text, found):
             continue
         if kind in ("open", "analysis"):
             opened, marked = opened or kind, True
@@ -72,18 +72,16 @@ def _closes(text: str, found: re.Match[str], opened: str) -> bool:
     """Whether a closer ends reasoning: behind an opener, at the start of a line, or right behind a sentence."""
     if found.lastgroup == "end":
         return opened == "analysis"
-    before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-    return bool(opened) or not before.strip() or re.search(r"[\w.!?。！？…)*$}]\Z", before) is not None
+    last = text[max(0, found.start() - 1) : found.start()]
+    if opened or last.isalnum() or (last and last in ".!?。！？…)*$}"):
+        return True
+    return not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip()
 
 
 def _quoted(text: str, found: re.Match[str]) -> bool:
     """Whether the marker stands in backticks."""
     line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
     return line.count("`") % 2 == 1 and "`" in text[found.end() :].split("\n", 1)[0]
-
-
-def _within(found: re.Match[str], spans: list[tuple[int, int]]) -> bool:
-    return any(start < found.end() <= end for start, end in spans)
 
 
 def _after(text: str, end: int) -> str:

@@ -6,6 +6,7 @@ exact fractions, since an answer is chosen by a model and must not be able to ex
 
 import json
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from fractions import Fraction
@@ -133,7 +134,7 @@ def _validator(schema: str) -> Any:
 
 
 def _reference(validator: Any, ref: str, instance: Any, schema: Any) -> Iterator[Any]:
-    """The errors behind a reference, sought once for each value, since branches that recurse would double at each level."""
+    """The errors behind a reference, sought once for each value; branches that recurse would double at each level."""
     import jsonschema
 
     key, seen = (ref, id(instance)), SEEN.get()
@@ -147,7 +148,7 @@ def _reference(validator: Any, ref: str, instance: Any, schema: Any) -> Iterator
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
+    from jsonschema.exceptions import ValidationError
 
     if validator.is_type(instance, "string") and not patterns.found(pattern, instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
@@ -162,7 +163,7 @@ def _pattern_properties(validator: Any, named: Mapping[str, Any], instance: Any,
 
 
 def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    from jsonschema import ValidationError
+    from jsonschema.exceptions import ValidationError
 
     if not validator.is_type(instance, "object"):
         return
@@ -176,29 +177,31 @@ def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: 
 
 
 def _unique_items(validator: Any, unique: bool, instance: Any, _: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
+    from jsonschema.exceptions import ValidationError
 
     if unique and validator.is_type(instance, "array") and len(set(map(_key, instance))) < len(instance):
         yield ValidationError("the items are not unique")
 
 
 def _multiple_of(validator: Any, step: float, instance: Any, _: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
+    from jsonschema.exceptions import ValidationError
 
     if validator.is_type(instance, "number") and Fraction(str(instance)) % Fraction(str(step)):
         yield ValidationError(f"{instance!r} is not a multiple of {step}")
 
 
 def _format(validator: Any, name: str, instance: Any, _: Any) -> Iterator[Any]:
-    from jsonschema import FormatError, ValidationError
+    from jsonschema.exceptions import FormatError, ValidationError
 
     if validator.is_type(instance, "string") and len(instance) > FORMAT_LENGTH:
         yield ValidationError(f"a string of {len(instance)} characters is no {name!r}")
         return
     try:
-        validator.format_checker.check(instance, name)
-    except FormatError as error:
-        yield ValidationError(error.message)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            validator.format_checker.check(instance, name)
+    except (FormatError, RecursionError):
+        yield ValidationError(f"{instance[:80]!r} is no {name!r}")
 
 
 def _key(value: Any) -> str:

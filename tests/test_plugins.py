@@ -8,59 +8,11 @@ import pytest
 
 import scorers.methods
 from itembank import plugins
-from scorers.response import Response, ToolCall
+from scorers.response import Response
 from scorers.verdict import Example, Outcome, Verdict
+from tests.hostile import HOSTILE, HOSTILE_CALLS
 
 SCORERS = plugins.names(scorers.methods)
-HOSTILE = [
-    "",
-    " \n\t\u2003",
-    "\x00\x01\x1b[31mred\x07",
-    "\ud800 lone \udfff surrogates",
-    "\ufeffANSWER: 1\u200b",
-    "\u202eANSWER: 24",
-    "e\u0301" * 500,
-    "🏳️‍🌈" * 200,
-    "ANSWER:" * 2000,
-    "ANSWER: " + "9" * 5000,
-    "ANSWER: 1e" + "9" * 400,
-    "ANSWER: " + "(" * 5000,
-    "ANSWER: " + "^".join("9" * 40),
-    "ANSWER: 100000!!!",
-    "ANSWER: " + "\\frac{" * 500,
-    "\\boxed{" * 2000,
-    "[" * 10_000,
-    '{"a":' * 10_000,
-    "{" * 5000 + "}" * 5000,
-    '{"a": 1, "a": 2}',
-    "NaN",
-    "1e999",
-    "```" * 3000,
-    "```python\n" * 1000,
-    "```python\nimport os\nos._exit(0)\n```",
-    "~~~json\n[1,\n~~~",
-    "<think>" * 3000,
-    "</think>" * 3000,
-    "<|im_end|>" * 3000,
-    "<tool_call>" * 1000,
-    "a" * 100_000,
-    " " * 100_000 + "x",
-    "ab" * 50_000,
-    "\n" * 50_000,
-    "- " * 20_000,
-    "a. " * 20_000,
-    "日" * 20_000,
-    "<script>alert(1)</script>",
-    "'; DROP TABLE items; --",
-    "%s%n{0}{}\\",
-]
-HOSTILE_CALLS = [
-    (),
-    (ToolCall(name="", arguments=""),),
-    (ToolCall(name="f", arguments="[" * 10_000),),
-    (ToolCall(name="f", arguments='{"a":1,"a":2}'),),
-    (ToolCall(name="f", arguments="NaN"), ToolCall(name="\ud800", arguments="[1]")),
-]
 
 
 def scorer(name: str) -> ModuleType:

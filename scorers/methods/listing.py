@@ -89,7 +89,9 @@ def _value(text: str, case: bool) -> str:
 def _line(line: str, wanted: Sequence[str], case: bool) -> str:
     """A line's value; its list mark stays where the expected value has it too."""
     whole = normal(line, case)
-    return whole if whole in wanted else _value(LIST_MARK.sub("", line.strip(), count=1), case)
+    found = LIST_MARK.match(line.strip())
+    rest = line.strip()[found.end() :] if found else line
+    return whole if whole in wanted else _value(rest, case)
 
 
 CITIES = {"values": ["Rome", "Oslo"]}
