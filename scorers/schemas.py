@@ -21,13 +21,11 @@ ERRORS = 200
 SEEN: ContextVar[dict[tuple[str, int], bool]] = ContextVar("SEEN")
 """References that the running check has followed, by value, and whether they led to errors."""
 NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-"""Keywords whose value names schemas."""
+"""Keywords whose keys are names of the author's choice; a property may well be called `pattern` or `$ref`."""
 VALUES = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose value is no schema."""
 FORMAT_LENGTH = 2000
 """A longer string matches no format: some formats are parsed by more than linear-time grammars."""
-NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-"""Keywords whose keys are names of the author's choice; a property may well be called `pattern` or `$ref`."""
 
 
 def schema_errors(schema: Mapping[str, Any], value: Any) -> list[str]:
