@@ -22,9 +22,9 @@ GOOD = (Verdict.PARITY, Verdict.IMPROVEMENT)
 
 
 def equivalence_document(
-    runs: Mapping[tuple[int, bool], Runs], *, margin: float, ratio: Mapping[str, Any] | None = None
+    runs: Mapping[tuple[int, bool], Runs], *, margin: float, curves: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The check of runs by (concurrency, streaming), each off and on; `ratio` is the ratio curve of two ladders."""
+    """The check of runs by (concurrency, streaming), each off and on; `curves` is what two short ladders show."""
     conditions = []
     for (concurrency, stream), (off, on) in runs.items():
         document = comparison_document(off, on, margin=margin)
@@ -55,8 +55,9 @@ def equivalence_document(
             for level in levels
         ],
         "acceptance": acceptance(*_outermost([on for _, on in runs.values()])),
-        "batching": _batching(conditions),
-        "ratio": ratio,
+        "speedup": _speedup(conditions),
+        "batching": curves["batching"] if curves else None,
+        "ratio": curves["ratio"] if curves else None,
     }
     verdict, finding = _finding(document, [(level, r) for level in levels for r in rates[level] if r in significant])
     return {**document, "verdict": str(verdict), "finding": finding}
@@ -113,7 +114,7 @@ def _joined(parts: Sequence[Outcomes]) -> Outcomes:
     return replace(parts[0], grid=grid, reasons=reasons, defects=defects, boots=boots)
 
 
-def _batching(conditions: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def _speedup(conditions: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """How much faster each side was at the higher concurrency, streaming; None without both or without token counts."""
     streamed = [row for row in conditions if row["stream"]]
     if len(streamed) < 2:
@@ -160,8 +161,15 @@ def _finding(document: Mapping[str, Any], significant: Sequence[tuple[int, Defec
         )
     return Verdict.PARITY, (
         f"no regression: with speculation the score is within {document['margin']:g} points, and nothing that drafting "
-        "is known to break came more often"
+        "is known to break came more often" + _price(document["batching"])
     )
+
+
+def _price(batching: Mapping[str, Any] | None) -> str:
+    if not batching or not batching["cost"]:
+        return ""
+    off = "none" if batching["off"]["k"] is None else batching["off"]["k"]
+    return f"; but it cost the batching: {batching['on']['k']} requests at once, and without it the limit is {off}"
 
 
 def _where(row: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from reports.sweep_wording import ratio_lines
 from reports.wording import bounds, confidence, figure, printable, throughput_phrase, wrapped
 
 
@@ -80,19 +81,26 @@ def _speed_lines(document: Mapping[str, Any]) -> list[str]:
         out.append(f"drafted {accepted['drafted']:.0f} tokens, accepted {accepted['accepted']:.0f} ({rate})")
     else:
         out.append("drafted and accepted tokens: the server shows no counters")
-    batching = document["batching"]
-    if batching and batching["off"] is not None and batching["on"] is not None:
-        low, high = batching["concurrency"]
+    speedup = document["speedup"]
+    if speedup and speedup["off"] is not None and speedup["on"] is not None:
+        low, high = speedup["concurrency"]
         out += wrapped(
-            f"from concurrency {low} to {high} the quality pass became {batching['off']:.2f} times as fast without and "
-            f"{batching['on']:.2f} times with speculation"
+            f"from concurrency {low} to {high} the quality pass became {speedup['off']:.2f} times as fast without and "
+            f"{speedup['on']:.2f} times with speculation"
         )
-    for row in (document["ratio"] or {}).get("levels", ()):
-        ratio = "n/a" if row["ratio"] is None else f"{row['ratio']:.2f}"
-        out.append(f"  on / off at concurrency {row['concurrency']}: {ratio}")
-    for note in (document["ratio"] or {}).get("notes", ()):
-        out += wrapped(printable(str(note)), "  ")
+    if document["batching"]:
+        out += ["", *ratio_lines(document["ratio"]), *_batching_lines(document["batching"])]
     return out
+
+
+def _batching_lines(batching: Mapping[str, Any]) -> list[str]:
+    limits = {True: "speculation cost the batching", False: "speculation cost no batching", None: "batching not shown"}
+    sides = [
+        f"{name} {batching[name]['signature']}"
+        + ("" if batching[name]["k"] is None else f" at {batching[name]['k']} requests at once")
+        for name in ("off", "on")
+    ]
+    return wrapped(f"{limits[batching['cost']]}: {', '.join(sides)}")
 
 
 def load_lines(document: Mapping[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ from runner.commands import add_bank, add_config, add_serving
 if TYPE_CHECKING:
     from itembank.bank import Bank
     from reports.passes import PassSet
+    from runner.config import ServingConfig
 
 INTERRUPTED, INCOMPLETE = 130, 4
 
@@ -24,6 +25,7 @@ def add_speccheck(parser: argparse.ArgumentParser) -> None:
     add("on", metavar="ON", help="the same model with speculation")
     add("--concurrency", type=int, default=8, metavar="C", help="the higher of the two concurrencies (default 8)")
     add("--repeats", type=int, default=5, metavar="N", help="repeats of each condition (default 5)")
+    add("--no-ladder", action="store_true", help="leave the short ladder of each side out (default: measure it)")
     _add_common(parser)
 
 
@@ -66,13 +68,15 @@ def speccheck(arguments: argparse.Namespace) -> int:
         raise UserError(f"OFF and ON are both {servings[0].name}; name two servings")
     conditions = [Condition(concurrency=c, stream=s) for c in (1, arguments.concurrency) for s in (True, False)]
     bank = _bank(arguments, config.bank.source)
-    sets = pass_sets("speculation", servings, conditions, bank, _repeats(arguments), arguments.out)
+    repeats = _repeats(arguments)
+    curves = None if arguments.no_ladder else _curves(servings, arguments)
+    sets = pass_sets("speculation", servings, conditions, bank, repeats, arguments.out)
     status = _measured(sets, bank, arguments)
     if status:
         return status
     pairs = _read_pairs(sets)
     runs = {(c.concurrency, c.stream): pair for c, pair in zip(conditions, pairs, strict=True)}
-    document = equivalence_document(runs, margin=margin)
+    document = equivalence_document(runs, margin=margin, curves=curves)
     show(document, speccheck_lines(document), arguments.json)
     return EXIT_STATUS[Verdict(document["verdict"])]
 
@@ -111,6 +115,15 @@ def parsed_concurrencies(text: str) -> tuple[int, int]:
     if not 1 <= low < high:
         raise UserError(f"--concurrency {text}: give a lower and a higher number of requests at a time, such as 1,16")
     return low, high
+
+
+def _curves(servings: "Sequence[ServingConfig]", arguments: argparse.Namespace) -> dict[str, Any]:
+    """A short ladder of each side, measured before the passes."""
+    from reports.short_ladder import curves_document, measure_short_ladder
+    from runner.client import run
+
+    off, on = (run(measure_short_ladder(one, arguments.concurrency, arguments.out)) for one in servings)
+    return curves_document(off, on)
 
 
 def _repeats(arguments: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """Run folders built from outcomes, as a measurement would have left them; a bank that is quick to judge."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from runner.exchange import Exchange, Failure, FailureKind, Trial, Usage
 from runner.record import Fact, Identity, RunRecord
 from runner.store import RunFolder
 from scorers.response import Response
+from tests.reports.servers import Bench
 
 LETTERS = {"p": "pass", "f": "fail", "u": "unscorable"}
 DIMENSIONS = ("reasoning", "mathematics", "coding", "structured_output", "instruction_following")
@@ -135,3 +136,14 @@ def quick_bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows.append(json.dumps(row))
     path.write_text("\n".join(rows) + "\n")
     return path
+
+
+@pytest.fixture
+def bench(
+    tmp_path: Path, quick_bank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Bench]:
+    """An empty working folder for servers and commands; the servers end with the test."""
+    monkeypatch.chdir(tmp_path)
+    made = Bench(tmp_path, quick_bank, capsys)
+    with made.servers:
+        yield made

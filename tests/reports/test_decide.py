@@ -6,67 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import triplicate
-from itembank.bank import load_bank
 from reports.comparison import comparison_document
 from reports.pair import pair_of, unfinished_pair
 from runner.find import run_folders
-from runner.simulator import Simulator, simulated
-from runner.simulator_answers import Model
 from runner.store import RunFolder, read_record
+from tests.reports.servers import Bench
 
 ROOT = Path(__file__).parents[2]
-
-
-class Bench:
-    """A working folder with a configuration, and the simulated servers that it names."""
-
-    def __init__(self, root: Path, bank: Path, capture: pytest.CaptureFixture[str]) -> None:
-        self.root, self.bank, self.capture = root, bank, capture
-        self.servers = ExitStack()
-        self.config = f'[bank]\nsource = "{bank}"\n'
-
-    def serve(self, name: str, *, seed: int = 1, regress: int = 0, flaky: float = 0.15, **options: Any) -> Simulator:
-        """Start a server and name it in the configuration."""
-        noise = options.pop("noise", None)
-        extra = options.pop("extra", "")
-        model = Model(bank=load_bank(str(self.bank)), seed=seed, regress=regress, flaky=flaky, noise=noise)
-        server = self.servers.enter_context(
-            simulated(options.pop("preset", "batching"), speed=2000, model=model, **options)
-        )
-        self.add(name, f'base_url = "{server.base_url}"\n{extra}')
-        return server
-
-    def add(self, name: str, text: str) -> None:
-        """A serving in the configuration."""
-        self.config += f'[[serving]]\nname = "{name}"\n{text}\n'
-        (self.root / "triplicate.toml").write_text(self.config)
-
-    def __call__(self, *words: str) -> tuple[int, str, str]:
-        """(exit status, stdout, stderr) of one command."""
-        self.capture.readouterr()
-        try:
-            status = triplicate.main(list(words))
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-        captured = self.capture.readouterr()
-        return status, captured.out, captured.err
-
-
-@pytest.fixture
-def bench(
-    tmp_path: Path, quick_bank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Bench]:
-    monkeypatch.chdir(tmp_path)
-    made = Bench(tmp_path, quick_bank, capsys)
-    with made.servers:
-        yield made
 
 
 def decided(bench: Bench, *words: str) -> tuple[int, dict[str, Any]]:

@@ -9,6 +9,9 @@ import pytest
 
 from reports.equivalence import acceptance, equivalence_document
 from reports.equivalence_wording import load_lines, speccheck_lines
+from reports.ratio import ratio_document
+from reports.short_ladder import cost
+from reports.sweep_wording import times
 from runner.record import Identity
 from runner.store import RunFolder
 
@@ -39,7 +42,7 @@ def test_nothing_changed_is_the_finding_worth_printing(make_run: Make, bank94: l
     assert lines[-1].startswith("no regression")
     assert max(map(len, lines[:-1])) <= 80
     assert [row["completion_length_ratio"] for row in document["conditions"]] == [1.0] * 4
-    assert document["batching"] == {"concurrency": [1, 8], "off": 1.0, "on": 1.0}
+    assert document["speedup"] == {"concurrency": [1, 8], "off": 1.0, "on": 1.0}
 
 
 def test_a_rare_overrun_under_load_alone_is_found_and_named(make_run: Make, bank94: list[str]) -> None:
@@ -116,13 +119,14 @@ def test_an_invalid_condition_makes_the_check_invalid(make_run: Make, bank94: li
 def test_one_concurrency_alone_says_nothing_of_batching(make_run: Make, bank94: list[str]) -> None:
     runs = {(8, True): (make_run("off", SOUND, items=bank94), make_run("on", SOUND, items=bank94, tokens=None))}
     document = equivalence_document(runs, margin=3.0)
+    assert document["speedup"] is None
     assert document["batching"] is None
     assert document["conditions"][0]["completion_length_ratio"] is None
 
 
 def test_without_token_counts_no_gain_is_printed(make_run: Make, bank94: list[str]) -> None:
     document = checked(make_run, bank94, lambda c, s: {"tokens": None})
-    assert document["batching"]["on"] is None
+    assert document["speedup"]["on"] is None
     assert "times as fast" not in "\n".join(speccheck_lines(document))
 
 
@@ -162,15 +166,38 @@ def test_acceptance_over_all_passes_spans_the_outermost_readings(make_run: Make,
     assert "drafted 711 tokens" in "\n".join(speccheck_lines(document))
 
 
-def test_a_ratio_curve_stands_beside(make_run: Make, bank94: list[str]) -> None:
-    ratio = {
-        "levels": [{"concurrency": 1, "ratio": 1.5}, {"concurrency": 8, "ratio": None}],
-        "notes": ["signatures differ"],
+def curve(signature: str, k: int | None, tok_s: float | None) -> dict[str, Any]:
+    level = {"concurrency": 8, "tok_s": tok_s, "mean_tokens": 128.0, "p95_s": 1.0, "ttft_p50_s": 0.1, "tpot_s": 0.01}
+    return {"serving": "x", "signature": signature, "k": k, "levels": [level], "peak": None}
+
+
+@pytest.mark.parametrize(
+    ("off", "on", "expected"),
+    [
+        (("BATCHES", None), ("QUEUES", 1), True),
+        (("CAPPED", 8), ("CAPPED", 4), True),
+        (("CAPPED", 8), ("CAPPED", 8), False),
+        (("CAPPED", 8), ("NOT_SATURATED", None), False),
+        (("VOID", None), ("BATCHES", None), None),
+    ],
+)
+def test_fewer_at_once_with_speculation_is_its_price(
+    make_run: Make, bank94: list[str], off: tuple[str, int | None], on: tuple[str, int | None], expected: bool | None
+) -> None:
+    low, high = curve(*off, 100.0), curve(*on, 150.0)
+    batching = {
+        "off": {"signature": off[0], "k": off[1]},
+        "on": {"signature": on[0], "k": on[1]},
+        "cost": cost(low, high),
     }
-    text = "\n".join(speccheck_lines(checked(make_run, bank94, lambda c, s: {}, ratio=ratio)))
-    assert "on / off at concurrency 1: 1.50" in text
-    assert "on / off at concurrency 8: n/a" in text
-    assert "signatures differ" in text
+    assert batching["cost"] is expected
+    curves = {"ratio": ratio_document(low, high), "batching": batching}
+    document = checked(make_run, bank94, lambda c, s: {}, curves=curves)
+    assert document["verdict"] == "PARITY"
+    assert ("cost the batching" in document["finding"]) == bool(expected)
+    text = "\n".join(speccheck_lines(document))
+    assert times(1.5) in text
+    assert on[0] in text
 
 
 def test_first_differences_are_shown_without_escapes(make_run: Make, bank94: list[str]) -> None:
