@@ -1,5 +1,6 @@
 """Extraction golds, derived from the structure of the documents; the letters quote their deciding words."""
 
+import itertools
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -125,24 +126,32 @@ def test_standstill() -> None:
     assert value["p110b_tag"] != "3381"
 
 
-def test_weekly_returns() -> None:
-    rows = {row[1]: row[2:7] for row in table(prompt("extraction-07"))}
-    assert len(rows) == 6
-
-    def figure(cell: str) -> Fraction | None:
-        if cell == "-" or cell.startswith("("):
-            return None
-        return Fraction(cell.rstrip("*")) * (1000 if cell.endswith("*") else 1)
-
-    own = {station: [figure(cell) for cell in cells] for station, cells in rows.items()}
-    own["Alder Weir"][3] = Fraction(417)
-    own["Brack Mill East"][2] = Fraction(663)
-    for day in (3, 4):
-        own["Corran Upper"][day] -= 30
-    total = {station: sum(value for value in cells if value is not None) for station, cells in own.items()}
-    less = sum(cells[4] < cells[0] for cells in own.values())
-    wanted = ["Alder Weir", "Brack Mill", "Brack Mill East", "Corran", "Corran Upper"]
-    assert values("extraction-07") == [str(total[station]) for station in wanted] + [str(less)]
+def test_landings() -> None:
+    rows = []
+    for line in prompt("extraction-07").splitlines():
+        if line.count("|") == 5:
+            number, boat, species, boxes, kg, notes = (cell.strip() for cell in line.split("|"))
+            rows.append([int(number), boat, species, int(boxes), kg, set(notes.replace(" ", "").split(",")) - {""}])
+    assert [row[0] for row in rows] == list(range(1, 33))
+    for row, following in itertools.pairwise(rows):
+        if "e" in row[5]:
+            row[4], following[4] = following[4], row[4]
+        if "f" in following[5]:
+            assert row[1:5] == following[1:5]
+    weighed_later = {9: Fraction(412), 24: Fraction(388)}
+    assert {row[0] for row in rows if row[4].startswith("(")} == set(weighed_later)
+    cod, rose, haddock = Fraction(0), 0, []
+    for number, boat, species, boxes, kg, notes in rows:
+        if notes & {"d", "f"}:
+            continue
+        weight = weighed_later.get(number) or Fraction(kg) * (50 if "b" in notes else 1)
+        weight -= 3 * boxes * ("a" in notes) + 50 * ("c" in notes)
+        species = "saithe" if "g" in notes else species
+        cod += weight if species == "cod" else 0
+        rose += boat == "Sea Rose"
+        if species == "haddock" and weight > 400:
+            haddock.append(str(number))
+    assert values("extraction-07") == [str(cod), str(rose), "/".join(haddock)]
 
 
 def test_lease_with_three_amendments() -> None:
@@ -163,25 +172,35 @@ def test_lease_with_three_amendments() -> None:
 
 
 def test_rigging_list() -> None:
-    found = re.findall(r"^(\d) (.+), (\d+) mm, ([\d.]+) m$", prompt("extraction-09"), re.MULTILINE)
+    found = re.findall(r"^(\d+) (.+), (\d+) mm, ([\d.]+) m$", prompt("extraction-09"), re.MULTILINE)
     wires = {number: [name, int(mm), Fraction(length)] for number, name, mm, length in found}
-    assert len(wires) == 8
+    assert list(wires) == [str(number) for number in range(1, 14)]
     wires["4"][2] = Fraction("12.06")  # errata 1 as errata 2 rewrites it
     del wires["7"]
-    wires["2a"] = ["inner forestay", 6, Fraction("11.80")]
-    wires["2a"][1] = wires["1"][1]  # what is left of errata 3
+    wires["2a"] = ["inner forestay", 6, Fraction("11.08")]  # errata 2 as errata 7 rewrites it
+    wires["2a"][1] = wires["1"][1]  # errata 3: what errata 4 leaves, before errata 7 touches the forestay alone
+    wires["8"][2] = Fraction("20.10")  # errata 3, saved by errata 6
     wires["5"][2] = Fraction("7.53")
+    wires["10"][1], wires["11"][1], wires["9"][1] = wires["9"][1], wires["9"][1], wires["10"][1]
+    wires["12"][2] = Fraction("11.52")
+    wires["13"][2] = wires["12"][2] + Fraction("0.40")
+    wires["1"][1] = 10
+
+    def together(diameter: int) -> str:
+        return decimals(sum((length for _, mm, length in wires.values() if mm == diameter), Fraction(0)))
+
     assert values("extraction-09") == [
-        decimals(sum(length for _, mm, length in wires.values() if mm == 8)),
+        together(8),
+        together(10),
         str(len(wires)),
-        decimals(wires["3"][2]),
         decimals(wires["8"][2]),
-        str(wires["5"][1]),
+        str(wires["9"][1]),
+        decimals(wires["13"][2]),
     ]
 
 
 def test_keys() -> None:
-    keys = dict.fromkeys("12345", "Quill")
+    keys = dict.fromkeys("1234567", "Quill")
 
     def hand(key: str, giver: str, taker: str) -> None:
         assert keys[key] == giver
@@ -189,18 +208,23 @@ def test_keys() -> None:
 
     hand("2", "Quill", "Roe")
     hand("5", "Quill", "Roe")
+    hand("6", "Quill", "pilot")
     hand("5", "Roe", "Davin")
     hand("1", "Quill", "painter")
     hand("1", "painter", "Rowe")
-    left = [key for key, holder in keys.items() if holder == "Roe"]
-    assert left == ["2"]
+    assert [key for key, holder in keys.items() if holder == "Roe"] == ["2"]
     hand("1", "Rowe", "Roe")
     hand("2", "Roe", "Rowe")
-    hand("5", "Davin", "painter")
+    hand("6", "pilot", "Davin")
+    hand("5", "Davin", "pilot")
+    assert [key for key, holder in keys.items() if holder == "Davin"] == ["6"]
+    hand("6", "Davin", "painter")
     keys["4b"] = "Davin"
+    hand("7", "Quill", "pilot")
+    assert [key for key, holder in keys.items() if holder == "Rowe"] == ["2"]
     hand("2", "Rowe", "Quill")
-    hand("3", "Quill", "Rowe")
-    assert values("extraction-10") == [*(keys[key] for key in ("1", "2", "3", "4", "5", "4b")), "NOT STATED"]
+    hand("4", "Quill", "Rowe")
+    assert values("extraction-10") == [*(keys[key] for key in ("1", "2", "3", "4", "5", "6", "7", "4b")), "NOT STATED"]
 
 
 def test_every_item_is_derived() -> None:
