@@ -12,7 +12,7 @@ from runner.record import Fact
 from runner.redact import redacted, redacted_tree
 
 FACTS: dict[str, tuple[type, str]] = {
-    "engine": (str, "the serving engine, named by at least two signals"),
+    "engine": (str, "the serving engine by the name of its probe; at least two signs must agree"),
     "version": (str, "its version or build"),
     "gateway": (str, "a gateway in front of the engine; it hides the engine's configuration"),
     "inner_engine": (str, "the engine inside a packaged server"),

@@ -38,13 +38,14 @@ def gauges_of(page: bytes) -> dict[str, float]:
 
 
 class Gauges:
-    """A sampler at 5 Hz; it stays silent for good once `/metrics` does not answer."""
+    """A sampler at 5 Hz; it stays silent for good once its page does not answer, or where there is no page."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, page: str | None = "/metrics") -> None:
         self._client = client
+        self._page = (page or "").lstrip("/")
         self._task: asyncio.Task[None] | None = None
         self._samples: list[Mapping[str, float]] = []
-        self._answers = True
+        self._answers = page is not None
 
     def start(self) -> None:
         """Begin a level."""
@@ -62,7 +63,7 @@ class Gauges:
 
     async def _sample(self) -> None:
         while True:
-            reply = await self._client.get("metrics")
+            reply = await self._client.get(self._page)
             found = gauges_of(reply.body) if reply.failure is None else {}
             if not found and not self._samples:
                 self._answers = False

@@ -44,7 +44,7 @@ async def read_identity(serving: ServingConfig, client: Asks, *, deadline_s: flo
     site = Site(serving, client, deadline_s=deadline_s, secrets=secrets)
     names = sorted(plugins.names(runner.probes), key=lambda name: (name in LAST_PROBES, name))
     tasks = [asyncio.create_task(plugins.load(runner.probes, name).probe(site)) for name in names]
-    done, late = await asyncio.wait(tasks, timeout=deadline_s)
+    done, late = await asyncio.wait(tasks, timeout=site.remaining_s)
     for task in late:
         task.cancel()
     found = [task.result() for task in tasks if task in done]

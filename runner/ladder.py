@@ -15,6 +15,7 @@ from runner.client import Client
 from runner.crew import Crew
 from runner.exchange import Exchange, Level, LevelExchange
 from runner.gauges import Gauges
+from runner.identity import metrics_page
 from runner.load import NS, Job, Strain, peak_in_flight
 from runner.progress import Progress
 from runner.store import RunFolder
@@ -62,7 +63,7 @@ class Ladder:
         self.lost: str | None = None
         """Why the server is given up, once it no longer answers."""
         self._client, self._crew, self._body = client, crew, body
-        self._gauges = Gauges(client)
+        self._gauges = Gauges(client, metrics_page(folder.record.identity_before))
         levels = list(folder.levels())
         self._done = {(level.phase, level.concurrency, level.round) for level in levels if not level.interrupted}
         used = [level.index for level in levels] + [row.level for row in folder.exchanges()]

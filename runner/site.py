@@ -15,7 +15,7 @@ from runner.config import ServingConfig
 from runner.redact import redacted, redacted_tree
 from runner.reply import Reply
 
-MAX_BYTES = 4 << 20
+MAX_BYTES = 2 << 20
 PAGE_S = 2.0
 """The longest that one page is waited for."""
 SPARE_S = 0.2

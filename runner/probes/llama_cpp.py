@@ -16,7 +16,9 @@ from runner.probes._flags import flags_of
 from runner.probes._recorded import Recorded
 from runner.site import Answer, Site
 
-ENGINE = "llama.cpp"
+ENGINE = "llama_cpp"
+SERVER = "llama.cpp"
+"""What its replies have in the header `Server`."""
 METRICS = "/metrics"
 COUNTERS = {
     "running": ("llamacpp:requests_processing",),
@@ -56,7 +58,7 @@ async def probe(site: Site) -> Findings | None:
     props = await site.get("/props")
     is_router = props.at("role") == "router"
     signs = [
-        props.headers.get("server") == ENGINE,
+        props.headers.get("server") == SERVER,
         await site.owner() == "llamacpp",
         props.at("total_slots") is not None and props.at("build_info") is not None,
         is_router and props.at("max_instances") is not None,
@@ -164,7 +166,7 @@ RECORDED = (
             "llamacpp:spec_decode_num_draft_tokens_total 0\nllamacpp:requests_processing 0\n",
         },
         facts={
-            "engine": "llama.cpp",
+            "engine": "llama_cpp",
             "version": "b0-unknown",
             "model": "smollm2.gguf",
             "quantization": "Q4_1",
@@ -203,7 +205,7 @@ RECORDED = (
             },
         },
         facts={
-            "engine": "llama.cpp",
+            "engine": "llama_cpp",
             "version": "b9000-abc",
             "model": "b.gguf",
             "max_concurrent_sequences": 2,

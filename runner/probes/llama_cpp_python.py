@@ -10,7 +10,7 @@ from runner.facts import Findings, facts
 from runner.probes._recorded import Recorded
 from runner.site import Site
 
-ENGINE = "llama-cpp-python"
+ENGINE = "llama_cpp_python"
 PROGRAMS = ("llama_cpp.server",)
 FLAGS = {
     "n-ctx": "context_length",
@@ -55,6 +55,6 @@ RECORDED = (
         replies={
             "/v1/models": '{"object":"list","data":[{"id":"m","object":"model","owned_by":"me","permissions":[]}]}'
         },
-        facts={"engine": "llama-cpp-python", "max_concurrent_sequences": 1, "version": None},
+        facts={"engine": "llama_cpp_python", "max_concurrent_sequences": 1, "version": None},
     ),
 )

@@ -6,7 +6,7 @@ from runner.facts import Findings, facts
 from runner.probes._recorded import Recorded
 from runner.site import Site
 
-ENGINE = "lm-studio"
+ENGINE = "lm_studio"
 
 
 async def probe(site: Site) -> Findings | None:
@@ -78,7 +78,7 @@ RECORDED = (
             },
         },
         facts={
-            "engine": "lm-studio",
+            "engine": "lm_studio",
             "model": "qwen3-4b",
             "quantization": "Q4_K_M",
             "context_length": 8192,
@@ -103,6 +103,6 @@ RECORDED = (
                 ],
             },
         },
-        facts={"engine": "lm-studio", "model": "qwen2.5-7b", "quantization": "4bit", "context_length": None},
+        facts={"engine": "lm_studio", "model": "qwen2.5-7b", "quantization": "4bit", "context_length": None},
     ),
 )

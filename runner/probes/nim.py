@@ -17,7 +17,7 @@ COUNTERS = {
     "generation_tokens": ("generation_tokens_total", "vllm:generation_tokens_total"),
     "finished": ("request_finish_total", "vllm:request_success_total"),
 }
-INNER = {"vllm": "vllm", "sglang": "sglang", "tensorrt_llm": "tensorrt-llm"}
+INNER = {"vllm": "vllm", "sglang": "sglang", "tensorrt_llm": "tensorrt_llm"}
 
 
 async def probe(site: Site) -> Findings | None:

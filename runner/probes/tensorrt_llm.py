@@ -12,7 +12,7 @@ from runner.facts import Findings, facts, speculation_off
 from runner.probes._recorded import Recorded
 from runner.site import Site
 
-ENGINE = "tensorrt-llm"
+ENGINE = "tensorrt_llm"
 METRICS = "/prometheus/metrics"
 COUNTERS = {
     "running": ("trtllm_num_requests_running",),
@@ -122,7 +122,7 @@ RECORDED = (
             "trtllm_num_requests_running 2\ntrtllm_kv_cache_utilization 0.1\n",
         },
         facts={
-            "engine": "tensorrt-llm",
+            "engine": "tensorrt_llm",
             "version": "1.2.1",
             "model": "org/m",
             "max_concurrent_sequences": 64,
@@ -141,6 +141,6 @@ RECORDED = (
     Recorded(
         origin="built: to the shapes of TensorRT-LLM 1.2.1 as it starts by default",
         replies={"/v1/models": _MODELS, "/version": {"version": "1.2.1"}},
-        facts={"engine": "tensorrt-llm", "version": "1.2.1"},
+        facts={"engine": "tensorrt_llm", "version": "1.2.1"},
     ),
 )

@@ -119,7 +119,7 @@ def test_real_pages_of_llama_cpp(which: str) -> None:
     findings = found_by(PROBES["llama_cpp"], real(which, server="llama.cpp"))
     assert findings is not None
     read = values(findings)
-    assert (read["engine"], read["max_concurrent_sequences"], read["context_length"]) == ("llama.cpp", 4, 1024)
+    assert (read["engine"], read["max_concurrent_sequences"], read["context_length"]) == ("llama_cpp", 4, 1024)
     assert (read["quantization"], read["model"]) == ("Q4_1", "smollm2.gguf")
     assert read["speculative_decoding"] is False
     assert findings.counters["prefix_hits"] == 372
@@ -252,3 +252,10 @@ def test_hostile_replies_break_no_probe(data: st.DataObject) -> None:
     findings = found_by(PROBES[name], Replayed(replies, recorded.headers))
     for fact in findings.facts if findings else ():
         assert isinstance(fact.value, FACTS[fact.name][0])
+
+
+@pytest.mark.parametrize(("name", "recorded"), RECORDED, ids=NAMES)
+def test_an_engine_has_the_name_of_its_probe(name: str, recorded: Recorded) -> None:
+    """Other parts of triplicate know engines by these names."""
+    expected = {"gateway": None, "simulated": "triplicate-simulator"}.get(name, name)
+    assert recorded.facts.get("engine") == expected
