@@ -17,7 +17,7 @@ from runner.config import ServingConfig
 from runner.facts import FACT_NAMES, PASSING_FACTS, Findings, clean_fact, facts, printable, typed_value
 from runner.record import Fact, Identity
 from runner.redact import redacted, secret_values
-from runner.site import Asks, Site
+from runner.site import SPARE_S, Asks, Site
 from runner.store import utc_now
 
 DEADLINE_S = 5.0
@@ -44,7 +44,7 @@ async def read_identity(serving: ServingConfig, client: Asks, *, deadline_s: flo
     site = Site(serving, client, deadline_s=deadline_s, secrets=secrets)
     names = sorted(plugins.names(runner.probes), key=lambda name: (name in LAST_PROBES, name))
     tasks = [asyncio.create_task(plugins.load(runner.probes, name).probe(site)) for name in names]
-    done, late = await asyncio.wait(tasks, timeout=site.remaining_s)
+    done, late = await asyncio.wait(tasks, timeout=site.remaining_s + SPARE_S * 2 / 3)
     for task in late:
         task.cancel()
     found = [task.result() for task in tasks if task in done]

@@ -18,7 +18,7 @@ from runner.reply import Reply
 MAX_BYTES = 2 << 20
 PAGE_S = 2.0
 """The longest that one page is waited for."""
-SPARE_S = 0.2
+SPARE_S = 0.3
 """Kept back from the deadline for putting the answer together."""
 
 
