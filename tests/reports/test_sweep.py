@@ -6,19 +6,27 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import reports.curve
+import reports.sweep
 import reports.void
+import runner.client
+import runner.measuring
 import triplicate
 from reports.sweep import saturated
 from runner.store import RunFolder
+from tests.bench._process import ROOT
+from tests.bench._process import simulator as server
+from tests.reports.test_sweep_wording import document
 
-ROOT = Path(__file__).parent.parent.parent
+
+async def ceiling() -> dict[str, Any]:
+    return {"events_per_s": 10**9, "cpu_us_per_event": 70.0, "streams": 64, "failed": 0}
 
 
 @pytest.fixture(autouse=True)
@@ -27,23 +35,8 @@ def any_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(reports.void, "LAG_S", 60.0)
     monkeypatch.setattr(reports.void, "SKEW_S", 60.0)
     monkeypatch.setattr(reports.void, "CPU_SHARE", 60.0)
+    monkeypatch.setattr(runner.measuring, "client_ceiling", ceiling)
     monkeypatch.chdir(tmp_path)
-
-
-@contextmanager
-def server(*arguments: str) -> Iterator[str]:
-    """The base URL of a simulator in a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "triplicate.py", "simulate", *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().split(" at ")[1].split(" ")[0]
-    finally:
-        process.terminate()
-        process.wait(10)
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 def swept(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -55,21 +48,21 @@ def swept(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str
 def test_a_capped_server(capsys: pytest.CaptureFixture[str]) -> None:
     with server("capped", "--speed", "4") as url:
         status, out, err = swept(capsys, url, "--levels", "1,2,4,8", "--max-tokens", "64", "--rounds", "2", "--json")
-    document = json.loads(out)
+    found = json.loads(out)
     assert status == 0
-    assert (document["signature"], document["k"], document["peak"]["label"]) == ("CAPPED", 4, "ceiling")
-    assert document["cap"]["found"]["value"] == 4 and document["cap"]["measured"]["value"] == 4
-    assert [row["peak_in_flight"] for row in document["levels"]] == [1, 2, 4, 8]
-    assert [row["void"] for row in document["levels"]] == [None] * 4
-    assert {row["mean_tokens"] for row in document["levels"]} == {64}
-    assert [row["concurrency"] for row in document["plateau"]] == [4, 8]
-    assert [row["concurrency"] for row in document["confirm"]] == [4, 5] and document["control"]["concurrency"] == 1
-    assert document["confirmed"] is True and document["simulated"] is True
+    assert (found["signature"], found["k"], found["peak"]["label"]) == ("CAPPED", 4, "ceiling")
+    assert found["cap"]["found"]["value"] == 4 and found["cap"]["measured"]["value"] == 4
+    assert [row["peak_in_flight"] for row in found["levels"]] == [1, 2, 4, 8]
+    assert [row["void"] for row in found["levels"]] == [None] * 4
+    assert {row["mean_tokens"] for row in found["levels"]} == {64}
+    assert [row["concurrency"] for row in found["plateau"]] == [4, 8]
+    assert [row["concurrency"] for row in found["confirm"]] == [4, 5] and found["control"]["concurrency"] == 1
+    assert found["confirmed"] is True and found["simulated"] is True
     assert "this client sustains" in err and "next: triplicate report" in err
 
 
 def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    with server("queueing", "--speed", "20") as url:
+    with server("queueing", "--speed", "2") as url:
         status, out, _ = swept(
             capsys, url, "--levels", "1,4", "--max-tokens", "32", "--rounds", "1", "--plateau-s", "0"
         )
@@ -89,32 +82,94 @@ def test_two_servers_are_compared(capsys: pytest.CaptureFixture[str], tmp_path: 
             "".join(f'[[serving]]\nname = "{name}"\nbase_url = "{url}"\ngpus = {gpus}\n' for name, url, gpus in sides)
         )
         status, out, _ = swept(capsys, "slow", "fast", *options, "--json")
-        again, text, _ = swept(capsys, "slow", "fast", *options)
-    document = json.loads(out)
-    (ratio,) = document["ratios"]
-    assert status == again == 0 and [one["serving"] for one in document["sweeps"]] == ["slow", "fast"]
+        both = json.loads(out)
+        for one in both["sweeps"]:
+            assert swept(capsys, "--resume", one["run"])[0] == 0, "nothing is left to do, and that is fine"
+    (ratio,) = both["ratios"]
+    assert status == 0 and [one["serving"] for one in both["sweeps"]] == ["slow", "fast"]
     assert ratio["signatures"]["baseline"] == "QUEUES" and ratio["peaks"]["bound"] == "floor"
     assert ratio["per_gpu"]["ratio"] == pytest.approx(2 * ratio["peaks"]["ratio"])
-    assert "fast over slow" in text and "per GPU" in text and "a floor: the candidate was not saturated" in text
+
+
+def test_two_documents_are_printed_with_their_ratio(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def started(arguments: Any, paths: list[Path]) -> int:
+        paths.extend(Path(name) for name in ("one", "two"))
+        return 0
+
+    one = document(serving="one", gpus=2, status="complete")
+    monkeypatch.setattr(reports.sweep, "_started", started)
+    monkeypatch.setattr(reports.sweep, "_read", lambda path: path)
+    monkeypatch.setattr(reports.sweep, "_point", lambda paths, as_json: None)
+    monkeypatch.setattr(reports.curve, "curve_document", lambda path: one | {"serving": path.name})
+    status, out, _ = swept(capsys, "one", "two")
+    assert status == 0 and "two over one: ratio" in out and "per GPU 1.0x" in out
+
+
+def test_a_level_on_a_busy_machine_is_measured_once_more(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports.void, "LAG_S", 0.0)
+    monkeypatch.setattr(reports.void, "LAG_SHARE", 0.0)
+    with server("batching", "--speed", "2") as url:
+        options = ["--levels", "1,2", "--max-tokens", "32", "--rounds", "1", "--plateau-s", "0", "--json"]
+        status, out, err = swept(capsys, url, *options)
+    found = json.loads(out)
+    assert status == 4 and found["signature"] == "VOID" and "ladder 1 again: the client's event loop lagged" in err
+    levels = [(one.phase, one.concurrency) for one in RunFolder.read(Path(found["run"])).levels()]
+    assert levels.count(("ladder", 1)) == levels.count(("ladder", 2)) == 2
+
+
+def test_an_interruption_before_the_first_level(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(measuring: Any) -> int:
+        measuring.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner.client, "run", interrupted)
+    assert swept(capsys, "http://127.0.0.1:9/v1") == (130, "", "")
+
+
+def test_an_interruption_in_the_first_level(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, make_folder: Callable[..., RunFolder]
+) -> None:
+    def started(arguments: Any, paths: list[Path]) -> int:
+        paths.append(make_folder(kind="ladder").path)
+        return 130
+
+    monkeypatch.setattr(reports.sweep, "_started", started)
+    assert swept(capsys, "s")[:2] == (130, "")
+
+
+def test_a_server_that_changed_makes_the_run_invalid(
+    capsys: pytest.CaptureFixture[str], make_folder: Callable[..., RunFolder]
+) -> None:
+    folder = make_folder(kind="ladder", status="complete", identity_changes=("model: a -> b",))
+    reports.sweep._point([folder.path], as_json=False)
+    out, err = capsys.readouterr()
+    assert err == "INVALID: the server changed during the run: model: a -> b\n" and out.startswith(str(folder.path))
 
 
 def test_a_server_that_dies(capsys: pytest.CaptureFixture[str]) -> None:
-    """2 preflight requests, 2 for each of levels 1 to 4 with one burst each: 2 + 2 * (1 + 2) = 8, then 5 of level 4."""
-    with server("batching", "--speed", "4", "--die-after", "13") as url:
+    """2 preflight requests, a warm-up and a burst at 1 and at 2: 8. It dies in the warm-up of 4."""
+    with server("batching", "--speed", "4", "--die-after", "11") as url:
         status, out, err = swept(capsys, url, "--levels", "1,2,4,8", "--max-tokens", "32", "--rounds", "1", "--json")
-    document = json.loads(out)
+    found = json.loads(out)
     assert status == 4
-    assert [row["void"] is None for row in document["levels"]] == [True, True, False, False]
-    assert document["status"] == "incomplete" and "resume with: triplicate sweep --resume" in err
+    assert [row["void"] is None for row in found["levels"]] == [True, True, False, False]
+    assert found["status"] == "incomplete" and "resume with: triplicate sweep --resume" in err
 
 
 def test_until_saturated(capsys: pytest.CaptureFixture[str]) -> None:
-    with server("queueing", "--speed", "20") as url:
+    with server("queueing", "--speed", "3") as url:
         options = ["--levels", "1,2", "--until-saturated", "--max-tokens", "32", "--rounds", "1", "--plateau-s", "0"]
         status, out, _ = swept(capsys, url, *options, "--json")
         limited, other, _ = swept(capsys, url, *options, "--max-level", "2", "--json")
-    assert status == limited == 0
-    assert [row["concurrency"] for row in json.loads(out)["levels"]] == [1, 2, 4]
+    rows = json.loads(out)["levels"]
+    assert status == limited == 0 and saturated(rows)
+    assert [row["concurrency"] for row in rows][:3] == [1, 2, 4]
     assert [row["concurrency"] for row in json.loads(other)["levels"]] == [1, 2]
 
 
@@ -155,11 +210,11 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_ends_it(capsys: pytest.Captur
     with server("queueing", "--speed", "2") as url:
         command = [sys.executable, str(ROOT / "triplicate.py"), "sweep", url, *options]
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while time.monotonic() < end and len(_lines(tmp_path, "levels.jsonl")) < 2:
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
         assert process.returncode == 130, err
         resume = out.splitlines()[-1].removeprefix("resume with: triplicate ").split(" ")
         assert "Traceback" not in err and resume[:2] == ["sweep", "--resume"]
@@ -167,8 +222,8 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_ends_it(capsys: pytest.Captur
         before = [(one.phase, one.concurrency, one.interrupted) for one in folder.levels()]
         assert folder.record.status == "interrupted" and before[:2] == [("ladder", 1, False), ("ladder", 2, False)]
         status, text, _ = swept(capsys, *resume[1:], "--json")
-    document = json.loads(text)
-    assert status == 0 and document["status"] == "complete" and document["signature"] == "QUEUES"
+    found = json.loads(text)
+    assert status == 0 and found["status"] == "complete" and found["signature"] == "QUEUES"
     after = [(one.phase, one.concurrency) for one in RunFolder.read(Path(resume[2])).levels() if not one.interrupted]
     assert after.count(("ladder", 1)) == after.count(("ladder", 2)) == after.count(("ladder", 4)) == 1
 
