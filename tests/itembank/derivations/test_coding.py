@@ -107,13 +107,12 @@ MUTANTS: dict[str, list[tuple[str, str]]] = {
         ("-parts[i][1]", "parts[i][1]"),
     ],
     "coding-10": [
-        ("recent[0] <= time - window", "recent[0] < time - window"),
-        ("            denied[client] = 0\n            result.append", "            result.append"),
-        ("            recent.clear()\n", ""),
-        ("if time < banned_until.get(client, time)", "if time <= banned_until.get(client, time - 1)"),
-        ("== strikes:", '>= strikes:\n            result[-1] = "banned"'),
-        ("time + ban", "time + ban - 1"),
-        ("            recent.append(time)\n", ""),
+        ("hours % 24:02d", "hours:02d"),
+        ("{hours % 24:02d}", "{hours % 24}"),
+        ("{rest:02d}", "{rest}"),
+        ("divmod(minutes, 60)", "divmod(abs(minutes), 60)"),
+        ("hours % 24", "hours % 12"),
+        ("divmod(minutes, 60)", "(int(minutes / 60), minutes % 60)"),
     ],
 }
 """What is replaced, once, in the solution that the first `accept` ends with."""

@@ -173,12 +173,10 @@ def test_rising_triple_by_states_and_by_clusters(gold: Callable[[int], str]) -> 
     assert abs(float(expectation) - float(series)) < 1e-6
 
 
-def test_plane_by_cross_products(gold: Callable[[int], str]) -> None:
+def test_bisector_by_distances_and_by_points(gold: Callable[[int], str]) -> None:
     left, right = gold(10).split(" = ")
-    first, second, third = sympy.Matrix([1, 2, -1]), sympy.Matrix([2, -1, 1]), sympy.Matrix([3, 1, -2])
-    normal = first.cross(second).cross(third)
-    point = {"x": 1, "y": 1, "z": 0}
-    plane = _read(left)
-    assert [plane.coeff(sympy.Symbol(name)) for name in "xyz"] == list(normal)
-    assert (1 + 2 * 1 - 0, 2 * 1 - 1 + 0) == (3, 1)
-    assert plane.subs(point) == int(right)
+    y = sympy.Symbol("y")
+    difference = (x - 1) ** 2 + (y - 2) ** 2 - (x - 5) ** 2 - (y - 4) ** 2
+    assert sympy.expand(difference - 4 * (_read(left) - int(right))) == 0
+    for point in ((3, 3), (3 - 1, 3 + 2)):
+        assert _read(left).subs({"x": point[0], "y": point[1]}) == int(right)

@@ -255,36 +255,16 @@ def test_stations(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> N
     _same(gold(7), {"stations": stations, "debit_total_l_s": total, "altitude_moyenne_m": float(mean)})
 
 
-def _folder(name: str, lines: list[str]) -> dict[str, Any]:
-    children: list[dict[str, Any]] = []
-    while lines:
-        line = lines.pop(0)
-        inner = []
-        while lines and lines[0].startswith("  "):
-            inner.append(lines.pop(0)[2:])
-        if line.endswith("/"):
-            children.append(_folder(line[:-1], inner))
-        elif " -> " in line:
-            link, target = line.split(" -> ")
-            children.append({"name": link, "type": "link", "target": target})
-        else:
-            file, number, unit = line.split()
-            size = Fraction(number) * {"B": 1, "KiB": 1024}[unit]
-            assert size.denominator == 1
-            children.append({"name": file, "type": "file", "bytes": int(size)})
-    children.sort(key=lambda child: (child["type"] != "dir", child["name"]))
-    return {
-        "name": name,
-        "type": "dir",
-        "bytes": sum(child.get("bytes", 0) for child in children),
-        "files": sum(child.get("files", child["type"] == "file") for child in children),
-        "children": children,
-    }
-
-
-def test_folder(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
-    lines = BLOCK.findall(prompt(8))[0].splitlines()
-    _same(gold(8), _folder("x", lines)["children"][0])
+def test_card(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
+    text = re.search(r"^> (.*)$", prompt(8), re.MULTILINE)
+    assert text
+    said = re.search(
+        r"^([\w ]+), (\d+), moved from \w+ to (\w+).*speaks (\w+), (\w+) and (\w+)\. She is a member", text[1]
+    )
+    assert said
+    card = {"name": said[1], "age": int(said[2]), "city": said[3], "languages": sorted(said.groups()[3:])}
+    assert "@" not in text[1]
+    _same(gold(8), {**card, "member": True, "email": None})
 
 
 def test_log(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
