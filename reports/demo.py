@@ -10,8 +10,10 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from runner.config import ServingConfig
+if TYPE_CHECKING:
+    from runner.config import ServingConfig
 
 SLOTS = {"one-slot-f16": 1, "eight-slots-q4": 8}
 WEIGHTS = {"one-slot-f16": "F16", "eight-slots-q4": "Q4_0"}
@@ -69,7 +71,7 @@ def commands(names: Sequence[str], folder: Path, ladder: str, *, simulated: bool
     lines = [*asked, ["sweep", *names, *ladder.split(), *where]]
     if not simulated:
         lines.append(["compare", *names, "--out", str(folder / "runs")])
-    return [*lines, ["report", *names, "--out", str(folder / "runs"), "-o", str(folder / "report.html")]]
+    return [*lines, ["report", *names, "--out", str(folder / "runs"), "-o", str(folder / "report.txt")]]
 
 
 def typed(command: Sequence[str]) -> int:
@@ -85,7 +87,7 @@ def typed(command: Sequence[str]) -> int:
     return act(parser.parse_args(command[1:]))
 
 
-def real_servings() -> list[ServingConfig]:
+def real_servings() -> list["ServingConfig"]:
     """One slot with F16 weights, eight slots with Q4_0. Raises UserError saying what to install."""
     from runner.local import embedded
     from runner.weights import model_file, require_engine, variant
@@ -98,9 +100,9 @@ def real_servings() -> list[ServingConfig]:
     ]
 
 
-def simulated_servings() -> list[ServingConfig]:
+def simulated_servings() -> list["ServingConfig"]:
     """The four presets of the simulator, each started by its own command line."""
-    from runner.config import Launch
+    from runner.config import Launch, ServingConfig
 
     program = str(Path(__file__).parent.parent / "triplicate.py")
     return [
@@ -113,7 +115,7 @@ def simulated_servings() -> list[ServingConfig]:
     ]
 
 
-def write_config(folder: Path, servings: Sequence[ServingConfig]) -> None:
+def write_config(folder: Path, servings: Sequence["ServingConfig"]) -> None:
     """triplicate.toml of the demo, so that each command line works again by hand."""
     from itembank.errors import UserError
 

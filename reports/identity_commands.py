@@ -2,13 +2,13 @@
 
 import argparse
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from itembank.errors import UserError
 from reports.compare import add_output, show
-from runner.config import ServingConfig, load_config, serving
-from runner.find import find_run, run_folders
-from runner.record import Identity
+
+if TYPE_CHECKING:
+    from runner.config import ServingConfig
+    from runner.record import Identity
 
 DEADLINE_S = 4.0
 """Leaves a second for starting up, so that the command ends within five."""
@@ -26,6 +26,7 @@ def probe(arguments: argparse.Namespace) -> int:
     """Read a running server's configuration: intended, found and measured side by side."""
     from reports.probe import identity_document, lines, measured_cap
     from runner.client import run
+    from runner.config import load_config, serving
     from runner.identity import is_silent
 
     chosen = serving(load_config(arguments.config), arguments.serving)
@@ -35,13 +36,15 @@ def probe(arguments: argparse.Namespace) -> int:
     return UNREACHABLE if is_silent(identity) else 0
 
 
-async def _identity(chosen: ServingConfig) -> Identity:
+async def _identity(chosen: "ServingConfig") -> "Identity":
     """The identity of a server that runs or, where triplicate is to start it, of one started for this."""
+    from tempfile import TemporaryDirectory
+
     from runner.identity import identify
+    from runner.launch import launched
 
     if not chosen.launch:
         return await identify(chosen, deadline_s=DEADLINE_S)
-    from runner.launch import launched
 
     with TemporaryDirectory() as folder:
         async with launched(chosen, Path(folder) / "server.log") as started:
@@ -73,22 +76,11 @@ def check(arguments: argparse.Namespace) -> int:
     """Ask the running systems whether the figures on record still describe them; exit 1 if any is stale."""
     from reports.ledger import check_document, check_lines
     from runner.client import run
+    from runner.config import load_config
+    from runner.find import find_runs, run_folders
 
-    named = [path for name in arguments.run for path in _runs(name, arguments.out)]
+    named = [path for name in arguments.run for path in find_runs(name, arguments.out)]
     paths = named if arguments.run else run_folders(arguments.out)
     document = run(check_document(paths, load_config(arguments.config)))
     show(document, check_lines(document), arguments.json)
     return IS_STALE if document["stale"] else 0
-
-
-def _runs(name: str, out: Path) -> list[Path]:
-    """The run folder of that name, or the newest complete run of each kind of that serving."""
-    found, problem = [], None
-    for kind in ("quality", "ladder"):
-        try:
-            found.append(find_run(name, out, kind))
-        except UserError as error:
-            problem = error
-    if not found and problem:
-        raise problem
-    return list(dict.fromkeys(found))

@@ -3,7 +3,7 @@
 The first configuration is the baseline; every other one is compared with it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,8 @@ from typing import Any
 import reports.formats
 from itembank import plugins
 from itembank.errors import UserError
-from runner import DEFAULT_OUT
 from runner.environment import tool
-from runner.find import find_run
+from runner.record import Identity, RunRecord
 from runner.store import RunFolder, utc_now
 
 SCHEMA_VERSION = 1
@@ -46,25 +45,6 @@ class Report:
     """The runs themselves, for transcripts."""
 
 
-def find_runs(names: Sequence[str], out: Path = DEFAULT_OUT) -> list[Path]:
-    """The folders that the names mean: a folder itself, or a serving's newest complete quality run and ladder."""
-    found: list[Path] = []
-    for name in names:
-        if (Path(name) / "run.json").is_file():
-            found.append(Path(name))
-            continue
-        mine = []
-        for kind in ("quality", "ladder"):
-            try:
-                mine.append(find_run(name, out, kind))
-            except UserError as error:
-                missing = error
-        if not mine:
-            raise missing
-        found += mine
-    return found
-
-
 def report_of(runs: Sequence[Path], *, margin: float | None = None) -> Report:
     """The report on these run folders. Raises UserError if there are none or too many configurations."""
     configurations = grouped([RunFolder.read(path) for path in runs])
@@ -86,9 +66,30 @@ def report_of(runs: Sequence[Path], *, margin: float | None = None) -> Report:
     return Report(document=document, configurations=tuple(configurations))
 
 
+def format_named(name: str | None, path: Path | None) -> str:
+    """The format to render: the one asked for, else by the file's ending, else terminal. Raises UserError."""
+    known = plugins.names(reports.formats)
+    if name is None and path is None:
+        return "terminal"
+    if name is None:
+        by_suffix = {plugins.load(reports.formats, known_name).SUFFIX: known_name for known_name in known}
+        assert path is not None
+        if path.suffix not in by_suffix:
+            raise UserError(f"{path}: no format ends in {path.suffix!r}; give --format {', '.join(known)}")
+        return by_suffix[path.suffix]
+    plugins.load(reports.formats, name)
+    return name
+
+
+def render(report: Report, format_name: str) -> str | bytes:
+    """The report in a format."""
+    content: str | bytes = plugins.load(reports.formats, format_name).render(report)
+    return content
+
+
 def write(report: Report, format_name: str, path: Path) -> Path:
-    """Render the report in a format into a file. Raises UserError if it cannot be written."""
-    content = plugins.load(reports.formats, format_name).render(report)
+    """Render the report into a file. Raises UserError if it cannot be written."""
+    content = render(report, format_name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
@@ -108,20 +109,28 @@ def grouped(folders: Sequence[RunFolder]) -> list[Configuration]:
 
 def _configuration_row(configuration: Configuration) -> dict[str, Any]:
     from reports.curve import curve_document
-    from reports.probe import identity_document
 
-    record = configuration.newest.record
-    engine = record.identity_before.engine if record.identity_before else None
-    ladder = configuration.ladder
+    record, ladder = configuration.newest.record, configuration.ladder
+    curve = curve_document(ladder) if ladder else None
     return {
         "name": configuration.name,
-        "simulated": "simulat" in str(engine),
-        "identity": identity_document(record, ladder),
+        "simulated": "simulat" in str(record.identity_before.engine if record.identity_before else None),
+        "identity": _identity_row(record, ladder, curve),
         "quality": _quality_row(configuration.quality) if configuration.quality else None,
-        "curve": {"folder": str(ladder.path), "status": ladder.record.status, **curve_document(ladder)}
-        if ladder
-        else None,
+        "curve": {"folder": str(ladder.path), "status": ladder.record.status, **curve} if ladder and curve else None,
     }
+
+
+def _identity_row(record: RunRecord, ladder: RunFolder | None, curve: Mapping[str, Any] | None) -> dict[str, Any]:
+    from reports.probe import identity_document
+    from runner.quality import stored_serving
+
+    found = record.identity_before or Identity(notes=("the server was never read",))
+    cap = curve["cap"]["measured"] if curve else None
+    measured = None
+    if ladder and cap:
+        measured = {**cap, "identity": ladder.record.identity_after or ladder.record.identity_before}
+    return identity_document(stored_serving(record, None), found, measured)
 
 
 def _quality_row(run: RunFolder) -> dict[str, Any]:

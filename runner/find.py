@@ -26,6 +26,19 @@ def find_run(name: str, out: Path = DEFAULT_OUT, kind: str = "quality") -> Path:
     return max(complete, key=lambda path: (read_record(path).started_at, path.name))
 
 
+def find_runs(name: str, out: Path = DEFAULT_OUT) -> list[Path]:
+    """The run folder of that name, or a serving's newest complete run of each kind."""
+    found, problem = [], None
+    for kind in ("quality", "ladder"):
+        try:
+            found.append(find_run(name, out, kind))
+        except UserError as error:
+            problem = error
+    if not found and problem:
+        raise problem
+    return list(dict.fromkeys(found))
+
+
 def run_folders(root: Path) -> list[Path]:
     """Every run folder below `root`, oldest name first."""
     return sorted(path.parent for path in root.rglob("run.json"))
