@@ -83,7 +83,7 @@ def document(*, seed: int, tokens: int) -> Document:
     facts: dict[str, list[dict[str, Any]]] = {"decisions": [], "changes": [], "lost": [], "meetings": []}
     parts, size, meeting = ["MINUTES OF THE TERN QUAY HARBOUR COMMITTEE\n"], 12, 0
     free = dice.shuffled(WORKS)
-    while size < tokens:
+    while size < tokens - 50:
         meeting += 1
         parts.append(_opening(dice, meeting, facts))
         size += estimated_tokens(parts[-1])
@@ -91,7 +91,7 @@ def document(*, seed: int, tokens: int) -> Document:
             ref = f"{meeting}.{point}"
             parts.append(_point(dice, ref, free, facts))
             size += estimated_tokens(parts[-1]) + 1
-            if size >= tokens:
+            if size >= tokens - 50:
                 break
     return Document(text="\n".join(parts) + "\n", facts=facts)
 

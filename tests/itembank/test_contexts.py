@@ -53,7 +53,9 @@ def test_rule_of_thumb_on_known_texts() -> None:
     """Counts as byte-pair tokenizers cut: words, groups of three digits, runs of marks."""
     assert estimated_tokens("the cat sat") == 3
     assert estimated_tokens("12345678") == 3
-    assert estimated_tokens("extraordinarily") == 2
+    assert estimated_tokens("extraordinarily") == 3
+    assert estimated_tokens("day 01") == 3
+    assert estimated_tokens("a    b") == 3
     assert estimated_tokens("a, b.\n") == 5
     assert estimated_tokens("") == 0
 

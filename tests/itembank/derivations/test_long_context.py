@@ -132,19 +132,19 @@ def minutes_02(document: Document, prompt: str) -> list[str]:
     found = works(document)
     assert "net loft roof" not in found
     assert "net loft floor" in found
-    return [str(found["ice house ladder"]["sum"]), found["fish hall doors"]["due"], "NOT MINUTED"]
+    return [str(found["fish hall doors"]["sum"]), found["ice house ladder"]["person"], "NOT MINUTED"]
 
 
 def log_03(document: Document, prompt: str) -> list[str]:
     state = alarms(document)
-    last = end_of_chain(state, 1472)
+    last = end_of_chain(state, 1007)
     worst = open_at(state, severity=1)
     assert len(worst) >= 3
     return [
         f"ALM-{last}",
         state[last]["service"],
         extension(document, state[last]["team"]),
-        str(len(open_at(state, team="Petrel"))),
+        str(len(open_at(state, team="Herring"))),
         str(sum(worst)),
     ]
 
@@ -177,13 +177,13 @@ def minutes_06(document: Document, prompt: str) -> list[str]:
 
 def log_07(document: Document, prompt: str) -> list[str]:
     state = alarms(document)
-    last = end_of_chain(state, 1857)
+    last = end_of_chain(state, 1696)
     assert 2051 not in state
     return [
         str(len(open_at(state, service="berth-planner"))),
         f"ALM-{last}",
         extension(document, state[last]["team"]),
-        str(len(open_at(state, team="Curlew", severity=1))),
+        str(len(open_at(state, team="Petrel", severity=1))),
         "NONE",
     ]
 
@@ -191,7 +191,7 @@ def log_07(document: Document, prompt: str) -> list[str]:
 DERIVED: dict[str, tuple[ModuleType, int, int, Callable[[Document, str], list[str]]]] = {
     "long_context-01": (ledger, 53, 4000, ledger_01),
     "long_context-02": (minutes, 7, 4000, minutes_02),
-    "long_context-03": (incident_log, 12, 8000, log_03),
+    "long_context-03": (incident_log, 437, 8000, log_03),
     "long_context-04": (source_tree, 6, 8000, tree_04),
     "long_context-05": (ledger, 506, 16000, ledger_05),
     "long_context-06": (minutes, 31, 16000, minutes_06),
