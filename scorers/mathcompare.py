@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from scorers.mathforms import Form
+from scorers.mathregions import joined
 from scorers.mathtokens import MathError
 from scorers.mathtree import MINUS_ONE, Tree, holds, variables
 from scorers.mathvalue import Point, UndefinedError, exact
@@ -158,12 +159,9 @@ def _same_equation(gold: Form, answer: Form, judge: Judge) -> bool:
 def _as_region(form: Form) -> Form:
     if form[0] == "region":
         return form
-    found: Tree = ("empty",)
-    for member in form[1:]:
-        if member[0] != "value":
-            raise MathError("a set of tuples is no set of numbers")
-        found = ("cup", found, ("point", member[1]))
-    return ("region", found)
+    if any(member[0] != "value" for member in form[1:]):
+        raise MathError("a set of tuples is no set of numbers")
+    return ("region", joined("cup", [("point", member[1]) for member in form[1:]]))
 
 
 def _same_region(left: Tree, right: Tree, judge: Judge) -> bool:

@@ -8,10 +8,15 @@ from typing import Any
 from scorers.mathlists import Lists
 from scorers.mathnames import FUNCTIONS
 from scorers.mathtokens import MathError, Token, tokens
-from scorers.mathtree import MINUS_ONE, Tree, negative, number, scalar
+from scorers.mathtree import MINUS_ONE, Tree, balanced, negative, number, product, scalar
 
 RELATIONS = ("=", "<", ">", "le", "ge", "ne", "approx", "in")
 SET_WORDS = ("cup", "cap", "setminus")
+SIGNS = ("+", "-", "pm", "mp")
+MOST_IN_A_ROW = 30
+ARGUMENTS = {"log": (1, 2), "ln": (1, 2), "binomial": (2, 2), "root": (2, 2)}
+"""The fewest and the most arguments of functions that do not take one."""
+VARIADIC = ("max", "min", "gcd", "lcm")
 WORDS_BETWEEN = ("or", "and", "in", "cup", "deg")
 INVERSES = {
     **{name: f"arc{name}" for name in ("sin", "cos", "tan", "cot", "sec", "csc")},
@@ -47,42 +52,47 @@ class Parser(Lists):
     def union(self) -> Tree:
         """A sum, or sets joined by operations on sets."""
         left = self.sum()
-        while self.now.text in SET_WORDS or (self.mirrored and self.now.text == "U"):
+        for _ in range(MOST_IN_A_ROW):
+            if self.now.text not in SET_WORDS and not (self.mirrored and self.now.text == "U"):
+                return left
             word = self.next().text
             left = ("cup" if word == "U" else word, left, self.sum())
-        return left
+        raise MathError(f"more than {MOST_IN_A_ROW} sets in a row")
 
     def sum(self) -> Tree:
         """Terms with their signs."""
         with self.deeper():
-            left = self.signed()
-            while self.now.text in ("+", "-", "pm", "mp"):
-                right = self.signed()
-                left = ("+", scalar(left), scalar(right))
-            return left
+            terms = [self.signed()]
+            while self.now.text in SIGNS:
+                terms.append(self.signed())
+            return terms[0] if len(terms) == 1 else balanced("+", [scalar(term) for term in terms])
 
     def signed(self) -> Tree:
-        """A term behind any number of signs."""
-        signs = []
-        while self.now.text in ("+", "-", "pm", "mp"):
-            signs.append(self.next().text)
+        """A term behind any number of signs, few of them open."""
+        minus, either = False, ""
+        while self.now.text in SIGNS:
+            sign = self.next().text
+            if either and sign in ("pm", "mp"):
+                raise MathError("two open signs in a row")
+            either = sign if sign in ("pm", "mp") else either
+            minus ^= sign == "-"
         found = self.term()
-        for sign in reversed(signs[-20:] if set(signs) <= {"+"} else signs):
-            if sign != "+":
-                found = negative(scalar(found)) if sign == "-" else (sign, scalar(found))
-        return found
+        if either:
+            found = (either, scalar(found))
+        return negative(scalar(found)) if minus else found
 
     def term(self) -> Tree:
         """Factors with `*`, `/` or nothing between them, from left to right."""
-        left = self.factor()
+        above: list[Tree] = [self.factor()]
+        below: list[Tree] = []
         while True:
-            if self.now.text in ("*", "/") and self.now.kind == "op":
-                operator = self.next().text
-                left = (operator, scalar(left), scalar(self.negated(self.factor)))
+            if self.now.text in ("*", "/"):
+                side = above if self.next().text == "*" else below
+                side.append(self.negated(self.factor))
             elif self.starts_factor() and self.now.kind != "num":
-                left = ("*", scalar(left), scalar(self.factor()))
+                above.append(self.factor())
             else:
-                return left
+                return product(above, below) if len(above) + len(below) > 1 else above[0]
 
     def negated(self, read: Any) -> Tree:
         """What `read` reads, behind any number of minus and plus signs."""
@@ -112,7 +122,7 @@ class Parser(Lists):
     def power(self) -> Tree:
         """An atom with exponents, factorials, per cent and degrees behind it."""
         base = self.atom()
-        while True:
+        for _ in range(MOST_IN_A_ROW):
             if self.now.text == "!":
                 self.next()
                 double = self.now.text == "!" and self.next()
@@ -129,6 +139,7 @@ class Parser(Lists):
                 base = ("deg", scalar(base)) if raised is None else ("^", scalar(base), raised)
             else:
                 return base
+        raise MathError(f"more than {MOST_IN_A_ROW} signs in a row")
 
     def exponent(self) -> Tree | None:
         """What stands behind `^`; None for the degree sign."""
@@ -198,6 +209,9 @@ class Parser(Lists):
         arguments = self.arguments()
         if name in ("log", "lg", "log2", "log10"):
             name, arguments = "ln", arguments if base is None else (*arguments, base)
+        fewest, most = (1, 50) if name in VARIADIC else ARGUMENTS.get(name, (1, 1))
+        if not fewest <= len(arguments) <= most:
+            raise MathError(f"{name} takes another number of arguments")
         found: Tree = ("f", "log" if name == "ln" and len(arguments) == 2 else name, *arguments)
         return found if raised is None else ("^", found, raised)
 
@@ -215,18 +229,17 @@ class Parser(Lists):
         if self.now.text in ("(", "{", "["):
             found = self.bracketed()
             return tuple(map(scalar, found[3:])) if found[0] == "list" else (scalar(found),)
-        product = scalar(self.negated(self.power))
+        factors = [self.negated(self.power)]
         while (
             self.starts_factor() and self.now.text not in FUNCTIONS - {"sqrt"} and self.now.text not in ("(", "[", "|")
         ):
-            product = ("*", product, scalar(self.power()))
-        return (product,)
+            factors.append(self.power())
+        return (product(factors),)
 
     def argument(self, *, digit: bool = False) -> Tree:
         """One argument of a LaTeX command: a group, or one atom; of a bare number only the first digit, if so asked."""
         if digit and self.now.kind == "num" and self.now.text.isdigit():
-            token = self.now
-            self.tokens[self.at] = Token("num", token.text[1:])
-            self.at += len(token.text) == 1
-            return ("n", int(token.text[0]), 1)
+            first, rest = self.now.text[0], self.now.text[1:]
+            self.tokens[self.at : self.at + 1] = [Token("num", part) for part in (first, rest) if part]
+            return number(self.next().text)
         return scalar(self.negated(self.atom))

@@ -3,14 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from scorers.mathtokens import MathError
 from scorers.mathtree import Tree
 from scorers.mathvalue import Point, UndefinedError, exact
 
 DIGITS = 60
-MOST_DIGITS = 1000
+MOST_DIGITS = 240
 SPARE = 15
 """How many of the digits may be lost to rounding."""
+MORE = 100
+"""How many more digits show whether a tiny value is one or is nothing but rounding."""
 SAME = {"arsinh": "asinh", "arcosh": "acosh", "artanh": "atanh", "conjugate": "conj", "Re": "re", "Im": "im"}
 DIRECT = (
     *("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch", "exp", "ln", "arg"),
@@ -19,7 +20,7 @@ DIRECT = (
 
 
 def digits(*trees: Any) -> int:
-    """How many digits tell the trees' constants apart: more where they have longer numbers."""
+    """How many digits tell the constants apart: more where they have longer numbers; beyond that only proof can."""
     return DIGITS + min(MOST_DIGITS, max(map(_longest, trees)))
 
 
@@ -42,11 +43,9 @@ def value(node: Tree, point: Point, places: int) -> Any:
         found = _defined(node, point)
         if not found or abs(found) > mp.mpf(10) ** (-places // 2):
             return found
-    with mp.workdps(4 * places):
+    with mp.workdps(places + MORE):
         finer = _defined(node, point)
-        if abs(finer - found) <= abs(found) * mp.mpf(10) ** -10:
-            return finer
-        return mp.mpf(0) if abs(finer) < mp.mpf(10) ** (-2 * places) else finer
+        return mp.mpf(0) if abs(finer) < abs(found) * mp.mpf(10) ** (-MORE // 2) else finer
 
 
 def alike(left: Any, right: Any, places: int) -> bool:
@@ -71,10 +70,8 @@ def _defined(node: Tree, point: Point) -> Any:
 
     try:
         found = mp.mpmathify(_value(node, point))
-    except (ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
+    except (ArithmeticError, ValueError, TypeError, NotImplementedError, mp.NoConvergence):
         raise UndefinedError("no value") from None
-    except TypeError:
-        raise MathError("a function of another number of arguments") from None
     if mp.isnan(found) or (isinstance(found, mp.mpc) and mp.isinf(found)):
         raise UndefinedError("no value")
     if isinstance(found, mp.mpc) and abs(found.imag) <= abs(found) * mp.mpf(10) ** (SPARE - mp.dps):

@@ -42,9 +42,10 @@ _TOKENS = {
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _REALS = re.compile(r"\\mathbb\s*(?:\{\s*R\s*\}|R)")
-_COMMAND = r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf|cal|bb)|mbox|operatorname\*?|boxed|fbox)\s*"
+_COMMAND = r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf|cal|bb)|mbox|operatorname\*?|boxed|fbox"
+_COMMAND += r"|vec|hat|bar|tilde|overline|overrightarrow|widehat)\s*"
 _WORDING = re.compile(_COMMAND + r"(?:\{([^{}]*)\}|(?=\{))")
-_PERIOD = re.compile(r"([0-9]*)\.([0-9]*)\\(?:overline|bar)\s*\{([0-9]+)\}", re.ASCII)
+_PERIOD = re.compile(r"(?<![0-9])([0-9]*+)\.([0-9]*+)\\(?:overline|bar)\s*\{([0-9]+)\}", re.ASCII)
 _LAYOUT = re.compile(
     r"\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|limits|nolimits)(?![A-Za-z])(?:\s*\.(?![0-9]))?"
 )
@@ -84,8 +85,8 @@ def one_spelling(text: str) -> str:
     text = text.translate(TABLE).replace("\\$", " ").replace("$", " ")
     text = _RAISED.sub(lambda match: "^{" + match.group().translate(RAISED) + "}", text)
     text = _LOWERED.sub(lambda match: "_{" + match.group().translate(LOWERED) + "}", text)
-    text = _WORDING.sub(lambda match: f" {match[1] or ''} ", _REALS.sub(r"\\RR ", text))
-    text = _PERIOD.sub(_periodic, text)
+    text = _PERIOD.sub(_periodic, _REALS.sub(r"\\RR ", text))
+    text = _WORDING.sub(lambda match: f" {match[1] or ''} ", text)
     return _LAYOUT.sub(" ", text).strip().removesuffix(".").rstrip()
 
 

@@ -10,6 +10,7 @@ A tree is a tuple of a word and its parts:
     ("builder", a, condition)  ("matrix", (row, ...))  ("empty",)  ("RR",)
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +35,28 @@ def number(text: str) -> Tree:
 def negative(node: Tree) -> Tree:
     """The tree's negative; a number's own sign, for anything else a factor -1."""
     return ("n", -node[1], node[2]) if node[0] == "n" else ("*", MINUS_ONE, node)
+
+
+def balanced(word: str, parts: Sequence[Tree]) -> Tree:
+    """The parts joined by an associative operation, no deeper than need be."""
+    while len(parts) > 1:
+        pairs = [(word, *parts[at : at + 2]) for at in range(0, len(parts) - 1, 2)]
+        parts = [*pairs, *parts[len(parts) & ~1 :]]
+    return parts[0]
+
+
+def product(above: Sequence[Tree], below: Sequence[Tree] = ()) -> Tree:
+    """The product of some factors over that of others; one of those above may be a matrix."""
+    matrices = [factor for factor in above if factor[0] == "matrix"]
+    top = [scalar(factor) for factor in above if factor not in matrices]
+    found = balanced("*", top) if top else ("n", 1, 1)
+    if below:
+        found = ("/", found, balanced("*", [scalar(factor) for factor in below]))
+    if not matrices:
+        return found
+    if len(matrices) > 1:
+        raise MathError("a product of matrices is not read")
+    return ("matrix", tuple(tuple(("*", found, scalar(cell)) for cell in row) for row in matrices[0][1]))
 
 
 def scalar(node: Tree) -> Tree:

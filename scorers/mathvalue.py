@@ -130,7 +130,7 @@ def exact(node: Tree, point: Point) -> Fraction | None:
     if len(values) < len(found):
         return None
     if word == "f":
-        return _function(node[1], values)
+        return FUNCTIONS[node[1]](*values) if node[1] in FUNCTIONS else None
     left, right = values
     if word == "/" and not right:
         raise UndefinedError("division by zero")
@@ -213,10 +213,3 @@ FUNCTIONS: dict[str, Callable[..., Fraction | None]] = {
     "binomial": _binomial,
     "root": lambda value, degree: power(value, 1 / degree) if degree > 0 else None,
 }
-
-
-def _function(name: str, values: list[Fraction]) -> Fraction | None:
-    try:
-        return FUNCTIONS[name](*values) if name in FUNCTIONS else None
-    except TypeError:
-        raise MathError(f"{name} takes another number of arguments") from None

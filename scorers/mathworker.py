@@ -1,10 +1,12 @@
-"""Compares forms beyond the rational numbers: numerically, then exactly. Runs in a worker process (see `workers`).
+"""Compares forms beyond the rational numbers: to many digits, or by proof. Runs in a process that can be killed.
 
-A worker answers twice: what the digits say, and, where they agree, what sympy proves. It may be killed in between.
+Only such processes import it, and it imports sympy at once, so that no comparison is charged for that.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import sympy
 
 from scorers import mathnumeric
 from scorers.mathcompare import POINTS, Rational, UnsettledError, equal
@@ -90,16 +92,14 @@ class Numeric(Rational):
         return [group for _, group in groups]
 
 
-def answers(gold: Form, answer: Form) -> Iterator[bool | str]:
-    """What the digits say; then, if that is yes, what remains of it after proof. A sentence if there is no value."""
+def decide(request: tuple[str, Form, Form]) -> bool | str:
+    """Whether two forms mean the same, by the `digits` or by `proof`; a sentence where one of them has no value."""
+    means, gold, answer = request
     names, places = variables(gold) | variables(answer), mathnumeric.digits(gold, answer)
     try:
-        first = equal(gold, answer, Numeric(names, places))
-        yield first
-        if first:
-            yield equal(gold, answer, Numeric(names, places, refuted))
+        return equal(gold, answer, Numeric(names, places, refuted if means == "proof" else None))
     except (MathError, UndefinedError) as error:
-        yield str(error)
+        return str(error)
 
 
 def refuted(left: Tree, right: Tree) -> bool:
@@ -119,8 +119,6 @@ def _provable(node: Any) -> bool:
 
 def sympified(node: Tree) -> Any:
     """A provable tree as a sympy expression."""
-    import sympy
-
     word = node[0]
     if word == "n":
         return sympy.Rational(node[1], node[2])

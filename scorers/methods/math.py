@@ -7,19 +7,24 @@ else in a killable process: to many digits at three points, then by proof. What 
 import functools
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from scorers import workers
 from scorers.extract import CONVENTIONS, field
 from scorers.mathcompare import Rational, UnsettledError, equal
 from scorers.mathforms import Form, form
 from scorers.mathtokens import MathError
 from scorers.mathtree import holds, variables
 from scorers.mathvalue import UndefinedError, bound
+from scorers.processes import Pool, TimeUp
 from scorers.response import Response
-from scorers.verdict import Example, Outcome, Verdict, failed, passed
+from scorers.verdict import Example, Outcome, Verdict, failed, passed, unscorable
 
 VERSION = 1
+OWN_PROCESS = True
+LIMIT_S = 2.0
+WALL_S = 20.0
+WORKERS = Pool("scorers.mathworker:decide", cpu_s=LIMIT_S, wall_s=WALL_S)
 KINDS = ("expression", "set", "interval", "tuple", "matrix", "equation")
 GOLD_SLACK = 10
 """An item's own answer may be this much larger than a model's."""
@@ -53,6 +58,8 @@ def score(expect: Mapping[str, Any], response: Response) -> Verdict:
             right = same(gold, reading(text, kind, euler=True))
     except (MathError, UndefinedError) as error:
         return failed("malformed", f"it has no value: {error}", text)
+    except TimeUp:
+        return unscorable("scorer_timeout", f"comparing took over {LIMIT_S:g} s of processor time")
     return passed(text) if right else failed("wrong", f"not equal to {value}", text)
 
 
@@ -84,11 +91,14 @@ def gold_form(value: str, kind: str) -> Form:
 
 
 def same(gold: Form, answer: Form) -> bool:
-    """Whether two forms mean the same. Raises TimeoutError where no worker could tell in time."""
+    """Whether two forms mean the same. Raises TimeUp or Died where no process could tell."""
     try:
         return equal(gold, answer, Rational(variables(gold) | variables(answer)))
     except UnsettledError:
-        found = workers.ask((gold, answer))[-1]
+        found = WORKERS.ask(("digits", gold, answer))
+    if found is True:
+        with suppress(TimeUp):
+            found = WORKERS.ask(("proof", gold, answer))
     if isinstance(found, str):
         raise MathError(found)
     return bool(found)

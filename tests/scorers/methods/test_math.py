@@ -94,6 +94,10 @@ EQUAL = {
         ("\\gcd(12, 18)", "6"),
         ("\\cosh x", "(e^x + e^{-x})/2"),
         ("1/2^{98}", "2^{-98}"),
+        ("\\frac{\\pi}{4} + k\\pi, k \\in \\mathbb{Z}", "pi/4 + k*pi"),
+        ("\\overline{AB} = 5", "5"),
+        ("\\frac{dy}{dx} = 2x", "2*x"),
+        ("f^{-1}(x) = \\sqrt{x}", "sqrt(x)"),
     ],
     "set": [
         ("\\{2, 1\\}", "{1, 2}"),
@@ -137,6 +141,9 @@ EQUAL = {
         ("[0,1) ∪ {1}", "[0,1]"),
         ("\\emptyset", "(1, 1)"),
         ("[a, b)", "a \\le x < b"),
+        ("\\{x \\in \\mathbb{R} \\mid x > 0, x < 2\\}", "(0, 2)"),
+        ("\\{x \\mid x \\in \\mathbb{R}, x \\neq 2\\}", "(-oo, 2) U (2, oo)"),
+        ("(-\\infty, +\\infty)", "\\mathbb{R}"),
     ],
     "tuple": [
         ("(1, 2)", "(1, 2)"),
@@ -145,12 +152,14 @@ EQUAL = {
         ("\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}", "(1, 2)"),
         ("1, 2", "(1, 2)"),
         ("((1,2),3)", "((1, 2), 3)"),
+        ("x = 1, y = 2", "(1, 2)"),
     ],
     "matrix": [
         ("\\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}", "[[1, 2], [3, 4]]"),
         ("A = \\begin{bmatrix} 1/2 & x^2 \\\\ 3 & \\sqrt4 \\\\ \\end{bmatrix}", "[[0.5, x*x], [3, 2]]"),
         ("\\left[\\begin{array}{cc} 1 & 2 \\\\ 3 & 4 \\end{array}\\right]", "[[1, 2], [3, 4]]"),
         ("Matrix([[1, 2]])", "[[1, 2]]"),
+        ("\\frac12 \\begin{pmatrix} 2 & 4 \\end{pmatrix}", "[[1, 2]]"),
     ],
     "equation": [
         ("2y = 4x + 2", "y = 2*x + 1"),
