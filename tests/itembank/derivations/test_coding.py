@@ -195,5 +195,11 @@ def _simple_trips(roads: list[Any], towns: list[str], prices: list[int], goal: s
 def test_cheapest_trips_by_enumeration() -> None:
     for test in ITEMS["coding-06"].expect["tests"]:
         roads, start, goal = test["args"]
+        if len(roads) > 40:  # a ladder of parallel roads: the cheaper one of each step, and the dearest step is free
+            steps: dict[str, int] = {}
+            for a, _, price in roads:
+                steps[a] = min(price, steps.get(a, price))
+            assert test["returns"] == [sum(steps.values()) - max(steps.values()), [*steps, goal]]
+            continue
         trips = _simple_trips(roads, [start], [], goal)
         assert test["returns"] == ([min(trips)[0], min(trips)[2]] if trips else None)
