@@ -45,7 +45,7 @@ def part(text: str) -> Parted:
     stripped = STRIPPED_HARMONY.match(text)
     if stripped:
         return Parted(visible=_after(text, stripped.end()), marked=True)
-    if not any(part in text for part in ("think>", "THINK]", "<|channel|>")):
+    if not any(part in text for part in ("think>", "thinking>", "THINK]", "<|channel|>")):
         return Parted(visible=text)
     return _parted(text)
 
