@@ -10,6 +10,7 @@ def repeated_unit(text: str) -> str:
     """The unit of 1 to 200 characters that repeats without a gap for 8 times and 400 characters; empty without one.
 
     Every such stretch holds an aligned block of 200 characters, so a probe at each block's start finds its period.
+    Within a stretch that is too short, the multiples of its period have the same bounds and are passed over.
     """
     for start in range(0, len(text) - _PROBE, LENGTH // 2):
         probe = text[start : start + _PROBE]
@@ -19,7 +20,8 @@ def repeated_unit(text: str) -> str:
             first, end = _stretch(text, start, period)
             if end - first >= max(LENGTH, TIMES * period):
                 return text[first : first + period]
-            again = text.find(probe, again + 1, start + LONGEST_UNIT + _PROBE)
+            inside = end - _PROBE if period <= _PROBE // 2 else again
+            again = text.find(probe, max(again, inside) + 1, start + LONGEST_UNIT + _PROBE)
     return ""
 
 

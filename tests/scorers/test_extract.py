@@ -1,6 +1,6 @@
 import pytest
 
-from scorers.extract import boxed, field, unwrap
+from scorers.extract import WRAPPINGS, boxed, field, unwrap
 
 LINES = {
     "**ANSWER: 42**": "42",
@@ -90,6 +90,12 @@ def test_other_conventions() -> None:
     assert field('so {"a": 1}', "json") == '{"a": 1}'
     assert field('"a b"', "json") == "a b"
     assert field("none", "json") is None
+
+
+def test_wrappings_without_end_are_noise() -> None:
+    assert unwrap("\\text{" * 5 + "a" + "}" * 5) == "a"
+    deep = "\\text{" * 30 + "a" + "}" * 30
+    assert unwrap(deep) == deep[len("\\text{") * WRAPPINGS : -WRAPPINGS]
 
 
 def test_half_a_wrapping_is_none() -> None:

@@ -44,6 +44,7 @@ FAULTS: dict[str, tuple[str, bool]] = {
     "[" * (DEPTH + 1) + "]" * (DEPTH + 1): ("nested deeper", False),
     "so " + "[" * 10_000: ("nested deeper", False),
     '"tab\there"': ("no JSON", True),
+    'say "' + "[" * (DEPTH + 1) + "]" * (DEPTH + 1) + '"': ("nested deeper", False),
 }
 
 

@@ -70,6 +70,12 @@ def test_a_broken_scorer_is_nobodys_failure(broken: None, do: str, reason: str, 
     assert (verdict.scorer, verdict.scorer_version) == ("broken", 7)
 
 
+def test_a_scorer_that_raises_here_is_data_too(broken: None) -> None:
+    verdict = verdict_here((item("broken", {"do": "raise"}), Response(text="ANSWER: 42</s>")))
+    assert (verdict.outcome, verdict.reason, verdict.detail) == (Outcome.UNSCORABLE, "scorer_error", "KeyError: 'gold'")
+    assert verdict.scorer_version == 7 and len(verdict.defects) == 1
+
+
 def test_a_guard_decides_before_a_broken_scorer(broken: None) -> None:
     verdict = judge(item("broken", {"do": "hang"}), Response(text="x", finish_reason="length"))
     assert verdict.reason == "truncated"

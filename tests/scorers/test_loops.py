@@ -53,6 +53,6 @@ def test_it_finds_what_the_definition_finds(before: str, unit: str, length: int,
 
 def test_nearly_repeating_text_takes_linear_time() -> None:
     start = time.process_time()
-    for text in ("a" * 399 + "b", "ab" * 199 + "c", "-" * 190 + "\n"):
+    for text in ("a" * 399 + "b", "ab" * 199 + "c", "-" * 190 + "\n", "ab" * 99 + "a", "abcdefghijklmnopqr" * 21 + "s"):
         repeated_unit((text * (200_000 // len(text)))[:200_000])
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 2

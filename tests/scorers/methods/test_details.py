@@ -100,6 +100,14 @@ def test_values_on_lines(values: list[str], text: str, right: bool) -> None:
 TWO = {"calls": [{"name": "f", "arguments": {"a": 1}}, {"name": "f", "arguments": {"a": True}}]}
 
 
+def test_no_arguments_are_an_empty_object() -> None:
+    expect = {"calls": [{"name": "f", "arguments": {}}]}
+    for arguments in ("", " \n", "{}"):
+        assert judged("tool_call", expect, "", ("f", arguments)).outcome == "pass"
+    for arguments in ("null", "[]", '""'):
+        assert judged("tool_call", expect, "", ("f", arguments)).reason == "malformed"
+
+
 @pytest.mark.parametrize(
     ("order", "calls", "detail"),
     [
