@@ -4,12 +4,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from runner.exchange import Exchange, Failure, Trial, Usage
 from runner.record import RunRecord
 from runner.store import RunFolder
 from scorers.response import Response
+
+hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.load_profile("shared machine")
 
 
 def make_record(**changes: Any) -> RunRecord:
