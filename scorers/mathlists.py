@@ -165,6 +165,9 @@ class Lists:
             rows.append(tuple(row))
             if self.now.text != "end":
                 self.take("\\")
+                if self.now.text == "[":  # LaTeX reads a bracket behind a row as the space to the next one: \\[2pt]
+                    while self.next().text != "]":
+                        continue
         self.environment_name("end")
         return ("matrix", tuple(rows))
 

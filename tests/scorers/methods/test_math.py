@@ -160,6 +160,7 @@ EQUAL = {
         ("\\left[\\begin{array}{cc} 1 & 2 \\\\ 3 & 4 \\end{array}\\right]", "[[1, 2], [3, 4]]"),
         ("Matrix([[1, 2]])", "[[1, 2]]"),
         ("\\frac12 \\begin{pmatrix} 2 & 4 \\end{pmatrix}", "[[1, 2]]"),
+        ("\\begin{pmatrix} 1 & 2 \\\\[2pt] -3 & 4 \\\\[0.5em] \\end{pmatrix}", "[[1, 2], [-3, 4]]"),
     ],
     "equation": [
         ("2y = 4x + 2", "y = 2*x + 1"),
