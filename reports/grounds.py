@@ -29,7 +29,7 @@ def reasons_of(view: Seen, document: dict[str, Any]) -> list[str]:
             f"unscorable responses ({last.unscorable[0]} of the baseline, {last.unscorable[1]} of the candidate): the "
             f"scorable ones alone say {last.alone}, which the worst case does not bear out"
         )
-    elif found.next_look is None:
+    else:
         would_decide = deciding_repeats(last.measured, last.repeats, rule.margin)
         reasons.append(
             f"the interval at {last.repeats[1]} repeats holds both a tolerable and an intolerable difference"
@@ -39,8 +39,6 @@ def reasons_of(view: Seen, document: dict[str, Any]) -> list[str]:
             if would_decide is None
             else f"about {would_decide} repeats a side would decide, if the difference stays as it is"
         )
-    if found.next_look is not None:
-        reasons.append(f"undecided so far; the next look is at {found.next_look} repeats a side")
     return reasons
 
 

@@ -28,6 +28,7 @@ def dimension_scores(
     grid = outcomes.grid if unscorable is None else np.where(outcomes.grid == UNSCORABLE, unscorable, outcomes.grid)
     names = outcomes.dimension_names
     member = np.array([[dimension == name for dimension in outcomes.dimensions] for name in names], float)
+    member = member.reshape(len(names), len(outcomes.items))
     passes, fails = member @ (grid == PASS), member @ (grid == FAIL)
     exists = passes + fails > 0
     return names, 100.0 * passes / np.maximum(passes + fails, 1.0), exists

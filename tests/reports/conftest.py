@@ -38,6 +38,7 @@ def write_run(
     tokens: int | None = 100,
     facts: Mapping[str, Any] | None = None,
     record: Mapping[str, Any] | None = None,
+    boots: Mapping[int, int] | None = None,
 ) -> RunFolder:
     """A quality run; each row is an item: p pass, f fail, u unscorable, e error, . missing, one letter a repeat."""
     ids = list(items or [f"d{number % 2}-{number:02}" for number in range(len(rows))])
@@ -76,7 +77,12 @@ def write_run(
                 exchange = Exchange(response=Response(text=text), usage=usage, **common)
             run.append(
                 Trial(
-                    item_id=item, item_digest=digest(item), repeat=repeat, at="2026-01-01T00:00:00", exchange=exchange
+                    item_id=item,
+                    item_digest=digest(item),
+                    repeat=repeat,
+                    boot=(boots or {}).get(repeat, 1),
+                    at="2026-01-01T00:00:00",
+                    exchange=exchange,
                 )
             )
             if letter == "e":

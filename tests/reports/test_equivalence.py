@@ -218,3 +218,19 @@ def test_load_effect_in_words(make_run: Make, bank94: list[str]) -> None:
     assert "REGRESSION" in lines[2]
     assert any("concurrency 16" in line for line in lines)
     assert max(map(len, lines)) <= 80
+
+
+def test_a_side_that_never_answered_is_invalid_and_still_printed(make_run: Make, bank94: list[str]) -> None:
+    document = checked(make_run, bank94, lambda c, s: {"rows": ["eeeee"] * 94})
+    assert document["verdict"] == "INVALID"
+    assert speccheck_lines(document)[-1].startswith("INVALID")
+
+
+def test_single_repeats_under_load_have_no_excess_and_say_what_to_do(make_run: Make) -> None:
+    from reports.comparison import comparison_document
+
+    low, high = make_run("s", ["p"] * 4), make_run("s", ["p"] * 4, plan={"concurrency": 16})
+    document = {**comparison_document(low, high), "serving": "s", "concurrency": [1, 16]}
+    text = "\n".join(load_lines(document))
+    assert "repeat before you decide" in text
+    assert "excess" not in text
