@@ -20,7 +20,7 @@ LINE = re.compile(
     re.IGNORECASE,
 )
 _WORDS = r"[^\W\d][\w '’/|:.-]{%s}"
-TEMPLATE = re.compile(rf"<{_WORDS % '0,80'}>|\[{_WORDS % '0,80'}\]|\{{{_WORDS % '2,80'}\}}|\.{{3,}}|…+")
+TEMPLATE = re.compile(rf"<[^\W\d][\w ,'’/|:.-]{{0,80}}>|\[{_WORDS % '0,80'}\]|\{{{_WORDS % '2,80'}\}}|\.{{3,}}|…+")
 """`<number>`, `[LETTER]`, `{your answer}`, `...`; one or two letters in braces are a set, as in `{x}` or `{pi}`."""
 BRACE = re.compile(r"\\f?boxed\s*\{|\\.|[{}]", re.DOTALL)
 MACRO = re.compile(r"\\(?:boxed|fbox|text|textbf|textit|textrm|mathrm|mathbf)\s*(?=\{)")

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, Any
 
 CPU_S = 5.0
@@ -24,6 +25,8 @@ CPU_S = 5.0
 WALL_S = 30.0
 """Time by the clock of one judgement, on a machine that may be busy."""
 MEMORY_BYTES = 4 << 30
+ROOT = str(Path(__file__).parent.parent)
+"""Where this package is found even if the parent's folder has changed."""
 _LENGTH = struct.Struct(">I")
 
 
@@ -39,7 +42,7 @@ class Worker:
     """One process that calls `target`, given as `module:function`, for every request; not to be shared by threads."""
 
     def __init__(self, target: str, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
-        code = f"import sys; sys.path[:] = {sys.path!r}; from scorers import processes; processes.main()"
+        code = f"import sys; sys.path[:] = {[ROOT, *sys.path]!r}; from scorers import processes; processes.main()"
         self._process = subprocess.Popen(
             [sys.executable, "-c", code, target, str(cpu_s), str(wall_s)],
             stdin=subprocess.PIPE,

@@ -15,7 +15,6 @@ from scorers.verdict import Example, Outcome, Verdict, failed, passed, unscorabl
 
 VERSION = 1
 OWN_PROCESS = True
-OWN_PROCESS = True
 TAGS = ("", "python", "python3", "py", "py3")
 UNLIMITED = 1 << 30
 
