@@ -43,7 +43,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         status: int = arguments.act(arguments)
     except UserError as error:
-        sys.stderr.write(f"triplicate: {error}\n")
+        from runner.redact import redacted, secret_values
+
+        sys.stderr.write(f"triplicate: {redacted(str(error), secret_values())}\n")
         return 2
     except KeyboardInterrupt:
         return 130

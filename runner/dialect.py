@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from runner.config import Sampling
+from runner.redact import redacted_tree
 
 FIXED_LENGTH: Mapping[str, tuple[str, ...]] = {
     "vllm": ("ignore_eos", "min_tokens"),
@@ -59,6 +60,12 @@ def chat_body(
     if "max_completion_tokens" in (extra_body or {}):
         del body["max_tokens"]
     return body | dict(extra_body or {})
+
+
+def recorded(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The body for a record: without the keys that `extra_body` may hand to a gateway; questions stay whole."""
+    whole = ("messages", "tools")
+    return {name: value if name in whole else redacted_tree({name: value})[name] for name, value in body.items()}
 
 
 def encoded(payload: Mapping[str, Any]) -> bytes:

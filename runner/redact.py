@@ -39,10 +39,8 @@ _FLAG = re.compile(
     rf"(?<![\w-])(--?)([A-Za-z][\w.-]{{0,79}})([\"']\s{{0,8}},\s{{0,8}}[\"']|\s{{1,8}}|=)(\"[^\"\n]*\"|'[^'\n]*'|{_BARE})"
 )
 _FLAG_LIST = re.compile(rf"(?<![\w-])(--?[\w.-]{{0,40}}(?:keys|tokens|secrets|passwords)[\s=])({_BARE}(?:\s+{_BARE})*)")
-_PAIR = re.compile(
-    r"(?<![\w.-])([A-Za-z_][\w.-]{0,79})(\\?[\"']?\s{0,8}[:=]\s{0,8})"
-    r"(\\?\"(?:[^\"\\\n]|\\[^\"\n])*\\?\"|'[^'\n]*'|[^\s,;&\"'}\])]+)"
-)
+_NAME = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]{0,79})\\?[\"']?\s{0,8}[:=]\s{0,8}")
+_VALUE = re.compile(r"\\?\"(?:[^\"\\\n]|\\[^\"\n])*\\?\"|'[^'\n]*'|[^\s,;&\"'}\])]+")
 _SHAPES = re.compile(
     r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bhf_[A-Za-z0-9]{16,}|\bnvapi-[\w-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}"
     r"|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abpsr]-[\w-]{10,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
@@ -97,7 +95,7 @@ def redacted(text: str, values: Collection[str] = ()) -> str:
     text = _SCHEME.sub(rf"\1\2{HIDDEN}", text)
     text = _FLAG_LIST.sub(_flag_list, text)
     text = _FLAG.sub(_flag, text)
-    return _PAIR.sub(_pair, text)
+    return _without_pairs(text)
 
 
 def redacted_tree(value: Any, values: Collection[str] = (), depth: int = 0) -> Any:
@@ -165,14 +163,24 @@ def _flag_list(match: re.Match[str]) -> str:
     return f"{match[1]}{HIDDEN}" if is_secret(match[1].strip("-= ")) else match[0]
 
 
-def _pair(match: re.Match[str]) -> str:
-    name, between, value = match.groups()
+def _without_pairs(text: str) -> str:
+    """The text without the values of secret names; a value may itself hold pairs, so only secret ones are skipped."""
+    parts, done = [], 0
+    for name in _NAME.finditer(text):
+        if name.start() < done or not (is_secret(name[1]) or name[1].lower() == "token"):
+            continue
+        value = _VALUE.match(text, name.end())
+        if value is None or not _is_pair(name[1], value[0]):
+            continue
+        quote = re.match(r"\\?[\"']?", value[0])
+        mark = quote[0] if quote else ""
+        parts += [text[done : name.end()], mark, HIDDEN, mark]
+        done = value.end()
+    return "".join((*parts, text[done:]))
+
+
+def _is_pair(name: str, value: str) -> bool:
     inner = value.strip("\\\"'")
-    alone = name.lower() == "token" and _looks_opaque(inner)
-    if _HARMLESS.fullmatch(inner) or not (alone or is_secret(name)):
-        return match[0]
-    if _NUMBER.fullmatch(inner) and not _ALWAYS.search(name):
-        return match[0]
-    quote = re.match(r"\\?[\"']?", value)
-    mark = quote[0] if quote else ""
-    return f"{name}{between}{mark}{HIDDEN}{mark}"
+    if _HARMLESS.fullmatch(inner) or (_NUMBER.fullmatch(inner) and not _ALWAYS.search(name)):
+        return False
+    return is_secret(name) or (name.lower() == "token" and _looks_opaque(inner))

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from runner.assemble import Assembly, decoded, sound
+from runner.dialect import recorded
 from runner.exchange import Exchange, Failure, FailureKind
 from runner.failure import failure, is_html, of_status
 from runner.redact import HIDDEN, redacted
@@ -116,11 +117,11 @@ async def exchange_of(received: Received, *, secrets: Collection[str], kept_raw:
     waited = received.end is End.HELD_OPEN or received.broke is not None
     done_ns = taken.done_ns or (taken.read_ns[-1] if waited else None) if problem is None else None
     return Exchange(
-        request=received.request,
+        request=recorded(received.request),
         response=None if problem else _response(assembly, received.request),
         failure=problem,
         status=received.status,
-        headers=received.headers,
+        headers={name: redacted(value, secrets) for name, value in received.headers.items()},
         raw=_raw(body[:kept_raw], secrets, refused=problem is not None and problem.kind is FailureKind.HTTP_STATUS),
         stream=received.stream,
         due_ns=received.due_ns,

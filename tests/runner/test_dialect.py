@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from runner.config import Sampling
-from runner.dialect import chat_body, encoded, unstreamed
+from runner.dialect import chat_body, encoded, recorded, unstreamed
 
 MESSAGES = [{"role": "user", "content": "hi"}]
 
@@ -68,3 +68,9 @@ def test_without_a_stream() -> None:
 def test_text_that_is_no_unicode_is_escaped() -> None:
     assert json.loads(encoded({"a": "\ud83d"})) == {"a": "\ud83d"}
     assert json.loads(encoded({"a": "ü"})) == {"a": "ü"}
+
+
+def test_a_recorded_body_has_its_questions_and_no_keys() -> None:
+    message = {"role": "user", "content": "My password: hunter22xyzzy. What is it?"}
+    body = {"model": "m", "messages": [message], "api_key": "hunter22xyzzy", "max_tokens": 4, "seed": None}
+    assert recorded(body) == {**body, "api_key": "***"}
