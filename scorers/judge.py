@@ -13,7 +13,7 @@ import scorers.methods
 from itembank import plugins
 from itembank.item import Item
 from scorers.guards import guard
-from scorers.processes import CPU_S, WALL_S, Died, Pool, TimeUp
+from scorers.processes import CPU_S, WALL_S, Died, Pool, TimeUp, close_idle
 from scorers.response import Response
 from scorers.verdict import Verdict, unscorable
 
@@ -53,7 +53,7 @@ def judge_many(pairs: Iterable[tuple[Item, Response]], workers: int | None = Non
             yield waiting.popleft().result()
     finally:
         threads.shutdown(cancel_futures=True)
-        POOL.close()
+        close_idle()
 
 
 def verdict_here(pair: tuple[Item, Response]) -> Verdict:

@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -79,6 +80,10 @@ class Worker:
         return self._process.wait()
 
 
+POOLS: "weakref.WeakSet[Pool]" = weakref.WeakSet()
+"""Every pool there is."""
+
+
 class Pool:
     """Idle workers of one target; as many run as threads ask at once, and a forked child starts its own."""
 
@@ -87,7 +92,7 @@ class Pool:
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
         self._owner = os.getpid()
-        atexit.register(self.close)
+        POOLS.add(self)
 
     def ask(self, request: Any) -> Any:
         """What the target makes of `request`, in a worker that no other thread uses. Raises TimeUp or Died."""
@@ -115,6 +120,13 @@ class Pool:
                     return worker
                 worker.close()
         return Worker(self._target, self._cpu_s, self._wall_s)
+
+
+@atexit.register
+def close_idle() -> None:
+    """End the idle workers of every pool; later requests start new ones."""
+    for pool in list(POOLS):
+        pool.close()
 
 
 def main() -> None:

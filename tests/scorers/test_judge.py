@@ -112,7 +112,9 @@ def pairs(count: int) -> list[tuple[Item, Response]]:
 def test_many_are_judged_in_order_and_no_process_is_left() -> None:
     before = len(psutil.Process().children())
     scorers.judge.POOL.close()
-    verdicts = list(judge_many(pairs(200), workers=2))
+    half = item("math", {"value": "sqrt(2)/2"}), Response(text="ANSWER: \\frac{1}{\\sqrt{2}}")
+    *verdicts, exact = judge_many([*pairs(200), half], workers=2)
+    assert exact.outcome is Outcome.PASS
     assert [verdict.extracted for verdict in verdicts] == [str(at) for at in range(200)]
     assert [at for at, verdict in enumerate(verdicts) if verdict.outcome is Outcome.PASS] == [42]
     assert len(psutil.Process().children()) <= before
