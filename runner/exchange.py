@@ -59,7 +59,7 @@ class Exchange:
     headers: Mapping[str, str] = field(default_factory=dict)
     """The few reply headers that identify the engine or the backend."""
     raw: str = ""
-    """The reply's body as it came; bytes that are not UTF-8 as surrogate escapes; cut at a stated limit."""
+    """The reply's body, secrets removed, bytes that are not UTF-8 as escapes; cut at a stated limit."""
     stream: bool = True
     due_ns: int
     """When the request was meant to start."""
