@@ -302,6 +302,16 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "b.jsonl:1: not JSON" in fault(lines)
 
 
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "b.yaml", [ROW])
+
+    def refused(*_: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert fault(path) == f"{path}: cannot be read: Permission denied"
+
+
 def test_yaml_values_that_json_lacks(tmp_path: Path) -> None:
     path = tmp_path / "b.yaml"
     head = "- {id: a, dimension: a, prompt: p, scorer: text, expect: "
