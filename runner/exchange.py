@@ -118,7 +118,7 @@ class Level:
     lag_ns: tuple[int, ...] = ()
     """Event-loop lag samples of the client while the level ran."""
     cpu_ns: int = 0
-    """Processor time that the client used."""
+    """Processor time of the event loop's thread, in the busiest client process."""
     workers: int = 1
     gauges: tuple[Mapping[str, float], ...] = ()
     """What the server's own metrics said, sampled during the level; absent names are absent."""

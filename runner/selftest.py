@@ -9,7 +9,7 @@ import asyncio
 import sys
 import time
 from asyncio.subprocess import PIPE
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, cast
 
@@ -93,6 +93,11 @@ class _Instant(asyncio.Protocol):
             self.transport.write(HEAD)
             self._streams[self] = 0
 
+    def write(self, data: bytes) -> None:
+        """Send a piece of the answer."""
+        if self.transport is not None:
+            self.transport.write(data)
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the stream."""
         self._streams.pop(self, None)
@@ -102,26 +107,33 @@ def _chunk(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-async def serve() -> None:
-    """Serve on a free loopback port, which is printed, until standard input ends."""
+async def serve(ended: Callable[[], bool], say: Callable[[int], None]) -> None:
+    """Serve on a free loopback port, which is given to `say`, until `ended` says so."""
     streams: dict[_Instant, int] = {}
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Instant(streams), "127.0.0.1", 0, backlog=1024)
-    sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
-    sys.stdout.flush()
-    ended = loop.run_in_executor(None, sys.stdin.buffer.read)
+    server = await asyncio.get_running_loop().create_server(lambda: _Instant(streams), "127.0.0.1", 0, backlog=1024)
+    say(server.sockets[0].getsockname()[1])
     event, last = _chunk(EVENT), _chunk(LAST) + _chunk(b"")
-    while not ended.done():
+    while not ended():
         await asyncio.sleep(PACE_S)
         for stream, written in list(streams.items()):
-            if stream.transport is None:
-                continue
-            stream.transport.write(event if written < EVENTS else last)
+            stream.write(event if written < EVENTS else last)
             if written < EVENTS:
                 streams[stream] = written + 1
             else:
                 del streams[stream]
+    server.close()
+
+
+async def _main() -> None:
+    """The server as a process: its port on standard output, its end with standard input's."""
+    reading = asyncio.get_running_loop().run_in_executor(None, sys.stdin.buffer.read)
+
+    def say(port: int) -> None:
+        sys.stdout.write(f"{port}\n")
+        sys.stdout.flush()
+
+    await serve(reading.done, say)
 
 
 if __name__ == "__main__":
-    run(serve())
+    run(_main())
