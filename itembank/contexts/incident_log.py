@@ -26,7 +26,7 @@ SERVICES = (
 )
 CAUSES = ("late readings", "no heartbeat", "disk almost full", "clock drift", "refused connections", "stuck queue")
 NOISE = (
-    "monitor    {service} answers in {n} ms, limit {m} ms",
+    "monitor    {service} answers in {m} ms, limit {n} ms",
     "backup     nightly copy of {service} finished, {n} files",
     "deploy     {service} release {n}.{m} is live",
     "gauge      water level {n} cm at mark {m}",
