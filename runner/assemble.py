@@ -77,7 +77,10 @@ class Assembly:
         function = part.get("function")
         function = function if isinstance(function, Mapping) else {}
         name, arguments = _text(function.get("name")), _arguments(function.get("arguments"))
-        call = self._call(part.get("index"), _text(part.get("id")), name)
+        call_id = _text(part.get("id"))
+        if not (name or arguments or call_id):
+            return False
+        call = self._call(part.get("index"), call_id, name)
         if name and name != call.name:
             call.name += name
         call.arguments.append(arguments)

@@ -4,7 +4,7 @@ HTTP 200 and `[DONE]` are not success: a reply without a finish_reason was cut o
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,9 +90,13 @@ class _Reading:
     """It was the last one, and cut off."""
 
 
-def kept_headers(headers: Mapping[str, str], secrets: Collection[str] = ()) -> dict[str, str]:
+def kept_headers(headers: Iterable[tuple[bytes, bytes]], secrets: Collection[str] = ()) -> dict[str, str]:
     """The few reply headers that tell which server or proxy answered, names in lower case."""
-    kept = {name: _without(headers[name], secrets)[:200] for name in HEADERS if name in headers}
+    kept = {
+        name: _without(value.decode("latin-1"), secrets)[:200]
+        for name, value in ((raw_name.decode("latin-1").lower(), value) for raw_name, value in headers)
+        if name in HEADERS
+    }
     if "location" in kept:
         kept["location"] = redacted(kept["location"])
     return kept

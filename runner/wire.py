@@ -4,6 +4,7 @@ Nothing is decoded while other streams run: the bytes are kept, and `Taken` says
 """
 
 import asyncio
+import ssl
 import zlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -154,3 +155,14 @@ class Patience:
                 last_ns = reading.taken.read_ns[-1] if reading.taken.read_ns else start_ns
                 if last_ns < oldest_ns and not timeout.expired():
                     timeout.reschedule(loop.time())
+
+
+def tls(base_url: str, verify: bool) -> ssl.SSLContext | bool:
+    """How the connections to an address are secured; True stands for a plain one, which has nothing to check."""
+    if not base_url.lower().startswith("https:"):
+        return True
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

@@ -18,7 +18,7 @@ class Replayed:
         self, replies: Mapping[str, Any], headers: Mapping[str, str] | None = None, slow: frozenset[str] = frozenset()
     ) -> None:
         self.replies, self.slow = replies, slow
-        self.headers = kept_headers(headers or {})
+        self.headers = kept_headers([(name.encode(), value.encode()) for name, value in (headers or {}).items()])
         self.asked: list[str] = []
 
     async def get(self, path: str, *, timeout_s: float, max_bytes: int) -> Reply:

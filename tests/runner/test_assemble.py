@@ -102,3 +102,9 @@ def test_reasoning_tokens_at_the_top_of_usage() -> None:
     assembly.add({"usage": {"reasoning_tokens": 4}})
     assert assembly.usage is not None
     assert assembly.usage.reasoning_tokens == 4
+
+
+def test_a_part_of_a_call_that_says_nothing_is_no_call() -> None:
+    assembly = Assembly()
+    assert not assembly.add({"choices": [{"delta": {"tool_calls": [7, {"function": 8}]}}]})
+    assert [(call.name, call.arguments) for call in assembly.tool_calls()] == []

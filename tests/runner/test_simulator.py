@@ -97,6 +97,30 @@ class TestServing:
         assert admitted[2] > ends[0] - 5_000_000 * 3
         assert sorted(e.usage.cached_tokens or 0 for e in exchanges if e.usage) == [0] * 6
 
+    def test_a_body_that_is_no_json(self) -> None:
+        async def main() -> int:
+            async with Simulator(FAST) as server:
+                reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"
+                writer.write(head + b"{oops"[:4])
+                status = int((await reader.readline()).split()[1])
+                writer.close()
+                return status
+
+        assert run(main()) == 400
+
+    def test_two_tool_calls_and_reasoning_in_one_piece(self) -> None:
+        calls = [{"name": "f", "arguments": "{}"}, {"name": "g", "arguments": "{}"}]
+        item = replace(TestQuality.BANK.items[0], accept=({"reasoning": "hm", "text": "", "tool_calls": calls},))
+        model = Model(Bank(name="one", items=(item,)), score=100, flaky=0)
+        with simulated(FAST, model=model) as server:
+            asked = [dict(message) for message in item.messages]
+            replies = [one(server, stream=stream, messages=asked).response for stream in (True, False)]
+        for reply in replies:
+            assert reply is not None
+            assert reply.reasoning == "hm"
+            assert [call.name for call in reply.tool_calls] == ["f", "g"]
+
     def test_a_client_that_leaves_frees_its_place(self) -> None:
         async def main() -> int:
             async with (
@@ -196,19 +220,19 @@ class TestShape:
         tokens = 96
         jobs = simulated_jobs(PRESETS[name], [(0.0, 9, tokens)] * concurrency)
         expected = max(job.last_s or 0 for job in jobs)
-        seen = []
+        seen = [float("inf")]
         with simulated(name, speed=speed) as server:
-            for _ in range(3):
+            while len(seen) < 8 and min(seen) > expected * 1.1:
                 exchanges = burst(server, concurrency, max_tokens=tokens)
                 begin = min(e.sent_ns or 0 for e in exchanges)
                 seen.append((max(e.done_ns for e in exchanges) - begin) / 1e9 * speed)
-        assert expected * 0.98 < min(seen) < expected * 1.25
+        assert expected * 0.97 < min(seen) < expected * 1.25, "eight tries, so that a busy machine gets its chance"
 
 
 class TestFaults:
     def fault(self, kind: str, count: int = 1, *, stream: bool = True, **options: Any) -> list[Exchange]:
         with simulated(replace(FAST, s0_s=0.002), faults={kind: 1.0}) as server:
-            return burst(server, count, stream=stream, idle_s=0.5, **options)
+            return burst(server, count, stream=stream, idle_s=1.0 if kind == "stall" else 60.0, **options)
 
     @pytest.mark.parametrize(
         ("kind", "failure"),
@@ -278,6 +302,9 @@ class TestFaults:
         assert seen["cut"] / 5000 == pytest.approx(0.2, abs=0.02)
         assert seen["429"] / 5000 == pytest.approx(0.1, abs=0.02)
 
+    def test_shares_from_texts(self) -> None:
+        assert parsed_faults(["cut=0.1", "429"]) == {"cut": 0.1, "429": 1.0}
+
     @pytest.mark.parametrize("text", ["cat", "cut=x", "cut=2", "cut=-1", "cut=nan"])
     def test_a_fault_that_cannot_be_meant(self, text: str) -> None:
         with pytest.raises(UserError):
@@ -322,6 +349,29 @@ class TestQuality:
 
 
 class TestCommand:
+    def test_what_it_builds_and_how_it_ends(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """In this process, with a server that is told to stop as soon as it has started."""
+        built: list[Simulator] = []
+
+        class Short(Simulator):
+            async def __aenter__(self) -> "Short":
+                await super().__aenter__()
+                built.append(self)
+                self.dead.set()
+                return self
+
+        monkeypatch.setattr("runner.simulator.Simulator", Short)
+        import triplicate
+
+        options = ["--ragged", "0.2", "--draft", "2", "--jitter", "0", "--context", "4096", "--seed", "3"]
+        assert triplicate.main(["simulate", "batching", *options, "--noise-seed", "1", "--bank", "builtin"]) == 1
+        preset = built[0].preset
+        assert (preset.ragged, preset.draft, preset.jitter, preset.context_tokens) == (0.2, 2, 0.0, 4096)
+        assert (built[0].model.seed, built[0].model.noise) == (3, 1)
+        assert built[0].base_url in capsys.readouterr().out
+
     def started(self, *arguments: str) -> tuple[subprocess.Popen[str], str]:
         command = [sys.executable, "triplicate.py", "simulate", *arguments]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
