@@ -25,15 +25,13 @@ KEPT_REFUSAL = 8 << 10
 """The same for the body of an error reply."""
 SLICE = 32
 """Events that are decoded before other streams get their turn: about 0.2 ms."""
-HEADERS = frozenset(
-    {
-        *("server", "via", "location", "retry-after", "content-type", "content-encoding", "transfer-encoding"),
-        *("x-request-id", "x-powered-by", "x-served-by", "x-backend", "x-accel-buffering"),
-        *("openai-version", "openai-processing-ms", "process-start-time-unix", "x-generation-id", "x-compute-type"),
-        *("x-litellm-version", "x-litellm-call-id", "x-litellm-model-id", "x-litellm-model-api-base"),
-        *("x-litellm-attempted-retries", "x-litellm-attempted-fallbacks", "x-litellm-cache-key"),
-    }
+_HEADERS = (
+    "server via location retry-after content-type content-encoding transfer-encoding x-request-id x-powered-by "
+    "x-served-by x-backend x-accel-buffering openai-version openai-processing-ms process-start-time-unix "
+    "x-generation-id x-compute-type x-litellm-version x-litellm-call-id x-litellm-model-id x-litellm-model-api-base "
+    "x-litellm-attempted-retries x-litellm-attempted-fallbacks x-litellm-cache-key"
 )
+HEADERS = frozenset(_HEADERS.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
