@@ -9,7 +9,8 @@ from reports.wording import bounds, confidence, figure, printable, throughput_ph
 
 def speccheck_lines(document: Mapping[str, Any]) -> list[str]:
     """The check in words; the last line is the finding."""
-    out = [f"speculation off -> on, margin {document['margin']:g} points", ""]
+    out = _simulated(document["conditions"][0])
+    out += [f"speculation off -> on, margin {document['margin']:g} points", ""]
     out.append(f"{'condition':<26}{'off':>6}{'on':>7}{'difference':>20}  {'verdict':<11}{'excess':>8}")
     for row in document["conditions"]:
         name = f"C = {row['concurrency']}, {'streaming' if row['stream'] else 'not streaming'}"
@@ -25,6 +26,10 @@ def speccheck_lines(document: Mapping[str, Any]) -> list[str]:
     out += _defect_lines(document)
     out += _speed_lines(document)
     return [*(line.rstrip() for line in out), "", *_last(document["finding"])]
+
+
+def _simulated(document: Mapping[str, Any]) -> list[str]:
+    return ["SIMULATED: this is no measurement of an engine"] if document["simulated"] else []
 
 
 def _last(finding: str) -> list[str]:
@@ -106,7 +111,8 @@ def _batching_lines(batching: Mapping[str, Any]) -> list[str]:
 def load_lines(document: Mapping[str, Any]) -> list[str]:
     """The load effect in words."""
     low, high = document["concurrency"]
-    out = [f"{printable(document['serving'])}: concurrency {low} -> {high}, the same items on the same server", ""]
+    out = _simulated(document)
+    out += [f"{printable(document['serving'])}: concurrency {low} -> {high}, the same items on the same server", ""]
     out += wrapped(
         f"{document['verdict']}: under load the score changed by {figure(document['difference'], signed=True)} points "
         f"({confidence(document)} interval {bounds(document['interval'])}, margin {document['margin']:g})"
@@ -124,4 +130,6 @@ def load_lines(document: Mapping[str, Any]) -> list[str]:
         out += ["", f"flips due to load: excess {100 * excess['value']:.2f} % (p = {excess['p']:.3g})"]
     for side in ("baseline", "candidate"):
         out += wrapped(throughput_phrase(document["throughput"][side]))
+    for note in document["identity"]["unknown"]:
+        out += wrapped(printable(note), "! ")
     return [line.rstrip() for line in out]

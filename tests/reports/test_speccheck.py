@@ -29,6 +29,7 @@ def test_a_drafter_that_overruns_under_load_is_found_and_the_token_named(bench: 
     bench.serve("on", seed=1, flaky=0.05, speed=4, preset="batching-spec", faults={"overrun": 0.03})
     status, out, _ = bench("speccheck", "off", "on", *QUICK)
     assert status == 1
+    assert out.startswith("SIMULATED")
     last = out.splitlines()[-1]
     assert last.startswith("REGRESSION")
     assert "<|im_end|>" in last
@@ -139,7 +140,8 @@ def test_load_in_words_with_a_launched_server(bench: Bench) -> None:
         "load", "s", "--concurrency", "1,4", "--repeats", "3", "--items", "coding-*", "--margin", "20"
     )
     assert status == 0
-    assert out.splitlines()[0].startswith("s: concurrency 1 -> 4")
+    assert out.splitlines()[0].startswith("SIMULATED")
+    assert out.splitlines()[1].startswith("s: concurrency 1 -> 4")
 
 
 @pytest.mark.parametrize(
