@@ -105,7 +105,7 @@ def forecast_lines(document: Mapping[str, Any]) -> list[str]:
         tokens = "" if row["tokens"] is None else f", {figure(row['tokens'], 0)} tokens"
         out.append(f"  {row['repeats']:>3} repeats: {row['requests']} requests, {cost}{tokens}")
     for name, source in document["sources"].items():
-        out += wrapped(printable(f"{name}: pace from {source or 'nowhere yet'}"), "  ")
+        out += wrapped(printable(f"{name}: pace from {source or 'its first repeats; no earlier run shows it'}"), "  ")
     if document["repeats_needed"] is not None:
         out.append(f"  the margin needs about {document['repeats_needed']} repeats a side")
     if document["warning"]:
