@@ -1,5 +1,6 @@
 """How long judging takes: 9,400 answers of every method but python and math, and how long the layer takes to import."""
 
+import resource
 import subprocess
 import sys
 import time
@@ -42,10 +43,12 @@ def main() -> int:
     start = time.perf_counter()
     outcomes = [verdict.outcome for verdict in judge_many(work, workers=2)]
     spent_s = time.perf_counter() - start
+    busy_s = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     imported_s = import_s("scorers")
     judge_s = import_s("scorers.judge")
     print(f"judging   {len(outcomes)} answers of {len({item.scorer for item, _ in work})} methods in {spent_s:.1f} s")
     print(f"          with 2 processes, {1e3 * spent_s / len(outcomes):.2f} ms each; at most {LIMIT_S:g} s")
+    print(f"          {busy_s:.1f} s of processor time, {1e3 * busy_s / len(outcomes):.2f} ms each")
     print(f"importing scorers {1e3 * imported_s:.1f} ms, at most {1e3 * IMPORT_LIMIT_S:g} ms")
     print(f"          scorers.judge {1e3 * judge_s:.1f} ms")
     return int(spent_s > LIMIT_S or imported_s > IMPORT_LIMIT_S)
