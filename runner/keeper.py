@@ -49,6 +49,9 @@ def main() -> None:
     sys.stdin.buffer.read()
     end(server.pid, order["grace_s"])
     logging.join(2.0)
+    server.poll()
+    if not logging.is_alive():
+        server.stdout.close()
 
 
 def end(leader: int, grace_s: float) -> None:

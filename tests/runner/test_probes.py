@@ -259,3 +259,93 @@ def test_an_engine_has_the_name_of_its_probe(name: str, recorded: Recorded) -> N
     """Other parts of triplicate know engines by these names."""
     expected = {"gateway": None, "simulated": "triplicate-simulator"}.get(name, name)
     assert recorded.facts.get("engine") == expected
+
+
+def read(name: str, replies: dict[str, Any], headers: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
+    findings = found_by(PROBES[name], Replayed(replies, headers), **fields)
+    return {**values(findings), "notes": " ".join(findings.notes)} if findings else {}
+
+
+def list_of(owner: str, **card: Any) -> dict[str, Any]:
+    return {"/v1/models": {"data": [{"id": "m", "owned_by": owner, **card}]}}
+
+
+def test_hosted_interfaces_are_named_by_their_host_and_a_second_sign() -> None:
+    rows = list_of("openai")
+    assert read("gateway", rows, base_url="https://openrouter.ai/v1")["gateway"] == "openrouter"
+    assert read("gateway", rows, base_url="https://api.openai.com/v1")["gateway"] == "openai"
+    assert read("gateway", {}, base_url="https://api.openai.com/v1") == {}
+    assert read("gateway", {}, base_url="https://openrouter.ai/v1") == {}
+    assert read("gateway", rows, {"x-litellm-call-id": "1"}) == {}
+    both = {"x-litellm-call-id": "1", "x-litellm-version": "2"}
+    assert "unreadable" in read("gateway", rows, both)["notes"]
+
+
+def test_llama_cpp_behind_a_key_is_named_and_no_more() -> None:
+    replies = {"/props": (401, "no"), **list_of("llamacpp")}
+    found = read("llama_cpp", replies, {"server": "llama.cpp"})
+    assert found["engine"] == "llama_cpp"
+    assert "wants the server's key" in found["notes"]
+
+
+def test_llama_cpp_that_drafts() -> None:
+    recorded = PROBES["llama_cpp"].RECORDED[0]
+    slots = {"/slots": [{"speculative": True}]}
+    assert read("llama_cpp", {**recorded.replies, **slots}, dict(recorded.headers))["speculative_decoding"] is True
+
+
+def test_llama_cpp_python_by_its_description() -> None:
+    openapi = {"/openapi.json": {"info": {"title": "🦙 llama.cpp Python API", "version": "0.3.36"}}}
+    assert read("llama_cpp_python", {**list_of("me"), **openapi})["version"] == "0.3.36"
+    assert read("llama_cpp_python", list_of("me")) == {}
+    assert PROBES["llama_cpp_python"].inferred({})["context_length"] == 2048
+
+
+def test_models_that_are_named_or_not_loaded() -> None:
+    ollama = dict(PROBES["ollama"].RECORDED[0].replies)
+    assert read("ollama", ollama, model="qwen3:8b")["model"] == "qwen3:8b"
+    assert "not loaded" in read("ollama", ollama, model="other")["notes"]
+    row = {**ollama["/api/ps"]["models"][0], "size_vram": 5000}
+    assert "1000 of 6000 bytes" in read("ollama", {**ollama, "/api/ps": {"models": [row]}})["notes"]
+    assert PROBES["ollama"].inferred({})["max_concurrent_sequences"] == 1
+    studio = dict(PROBES["lm_studio"].RECORDED[0].replies)
+    assert read("lm_studio", studio, model="qwen3-4b")["context_length"] == 8192
+    assert "model" not in read("lm_studio", studio, model="other")
+
+
+def test_one_page_of_an_engine_is_not_enough() -> None:
+    assert read("vllm", list_of("vllm")) == {}
+    assert read("tensorrt_llm", list_of("tensorrt_llm")) == {}
+    assert read("lmdeploy", list_of("lmdeploy")) == {}
+    assert read("nim", {"/v1/version": {"release": "1"}}) == {}
+
+
+def test_lmdeploy_sizes_that_are_no_json() -> None:
+    metrics = {"/metrics": "lmdeploy:num_requests_running 1\n", "/distserve/engine_info": '"{broken"'}
+    assert read("lmdeploy", {**list_of("lmdeploy"), **metrics})["engine"] == "lmdeploy"
+
+
+def test_sglang_caps_in_other_places() -> None:
+    server = {
+        "internal_states": [{"effective_max_running_requests_per_dp": 8}],
+        "dp_size": 4,
+        "speculative_algorithm": None,
+    }
+    replies = {**list_of("sglang"), "/server_info": server}
+    found = read("sglang", replies)
+    assert (found["max_concurrent_sequences"], found["speculative_decoding"]) == (32, False)
+    unowned = read("sglang", {"/server_info": server})
+    assert unowned == {}
+    loads = {"/v1/loads?include=core,memory,spec,queues": {"loads": [{"max_running_requests": 7}]}}
+    assert read("sglang", {**list_of("sglang"), **loads})["max_concurrent_sequences"] == 7
+
+
+def test_tensorrt_llm_without_drafting() -> None:
+    page = {"/prometheus/metrics": 'trtllm_speculative_config_info{spec_enabled="False"} 1\n'}
+    assert read("tensorrt_llm", {**list_of("tensorrt_llm"), **page})["speculative_tokens"] == 0
+
+
+def test_a_simulator_that_does_not_state_its_drafting() -> None:
+    page = {"/simulator": {"simulated": True}}
+    assert "speculative_decoding" not in read("simulated", {**list_of("triplicate-simulator"), **page})
+    assert read("simulated", list_of("triplicate-simulator")) == {}
