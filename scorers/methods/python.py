@@ -105,8 +105,8 @@ def same(expected: Any, found: Any) -> bool:
     if isinstance(expected, dict):
         if not isinstance(found, Pairs) or len(found.pairs) != len(expected):
             return False
-        by_key = {_key(key): value for key, value in expected.items()}
-        return all(_key(key) in by_key and same(by_key[_key(key)], value) for key, value in found.pairs)
+        by_key = {_key(key): value for key, value in found.pairs}
+        return all(_key(key) in by_key and same(value, by_key[_key(key)]) for key, value in expected.items())
     if isinstance(expected, set | frozenset):
         items = {_key(item) for item in expected}
         return isinstance(found, Bag) and len(found.items) == len(items) == len(items & set(map(_key, found.items)))

@@ -98,6 +98,11 @@ def test_a_worker_says_why_there_is_no_answer() -> None:
     )
 
 
+def test_a_worker_finds_no_value_equal_to_none() -> None:
+    assert decide(("digits", form("1/(\\pi - \\pi)", "expression"), form("\\pi", "expression"))) is False
+    assert decide(("digits", form("\\sqrt{-1-x^2}", "expression"), form("i\\sqrt{1+x^2}", "expression"))) is True
+
+
 def test_proof_goes_beyond_digits() -> None:
     near = tree("\\sqrt2 + 10^{-400}")
     assert Numeric(set(), 60).same(near, tree("\\sqrt2"))

@@ -341,3 +341,12 @@ def test_where_nothing_confines_nothing_runs(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(confine, "means", lambda: None)
     with pytest.raises(sandbox.NoSandboxError, match="bubblewrap"):
         sandbox.run("def f(): pass", "f", [CALL], sandbox.Limits())
+
+
+def test_a_record_may_be_cut_or_forged_anywhere() -> None:
+    right = encode(("returned",)) + b"N" + encode(("end", "s", 0.5))
+    limits = sandbox.Limits(cpu_seconds=1)
+    assert sandbox.read_record(right, "s", 0, limits, 0.1, 0).complete
+    for data in (right[:-3], b"?", b"l0:N", b"i1;N", right.replace(b"s1:s", b"s1:t")):
+        run = sandbox.read_record(data, "s", 0, limits, 0.1, 0)
+        assert not run.complete and not run.late

@@ -2,6 +2,7 @@ import pytest
 
 from scorers.methods import math
 from scorers.methods.math import fault, score
+from scorers.processes import TimeUp
 from scorers.response import Response
 from scorers.verdict import Example, Outcome, Verdict
 from tests.scorers.methods.math_cases import DIFFERENT, EQUAL
@@ -72,3 +73,26 @@ def test_a_value_that_cannot_be_read_is_the_item_s_fault() -> None:
     assert fault({"value": "1/2004!"}) == ""
     with pytest.raises(ValueError, match="not read as expression"):
         judged("1", "2 +")
+
+
+def test_what_no_process_can_tell_is_nobody_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(request: tuple[str, object, object]) -> bool:
+        if request[0] == late_at:
+            raise TimeUp
+        return True
+
+    monkeypatch.setattr(math.WORKERS, "ask", late)
+    late_at = "digits"
+    verdict = judged("\\pi", "pi")
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNSCORABLE, "scorer_timeout")
+    late_at = "proof"
+    assert judged("\\pi", "pi").outcome is Outcome.PASS
+
+
+def test_an_answer_without_a_value_is_malformed() -> None:
+    assert judged("[i, 1]", "[0, 1]", "interval").reason == "malformed"
+    assert fault({"value": "[i, 1]", "kind": "interval"}) == "an end of an interval is not real"
+    assert judged("1/(\\pi - \\pi)", "pi").outcome is Outcome.FAIL
+    assert judged("2 7/4", "15/4").reason == "malformed"
+    assert judged("30° + 60°", "90").outcome is Outcome.PASS
+    assert judged("2^{30°}", "2^{pi/6}").outcome is Outcome.PASS

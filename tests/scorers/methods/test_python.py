@@ -149,3 +149,14 @@ def test_no_sandbox_is_nobody_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = judged("def f(): pass", [{"args": []}])
     assert (verdict.outcome, verdict.reason) == (Outcome.UNSCORABLE, "no_sandbox")
     assert "install" in verdict.detail
+
+
+def test_forged_dicts_and_sets_are_compared_unhashed() -> None:
+    pairs, bag = python.Pairs, python.Bag
+    assert python.same({"a": 1, "b": 2}, pairs([("b", 2), ("a", 1.0)]))
+    assert not python.same({"a": 1, "b": 2}, pairs([("a", 1), ("a", 1)]))
+    assert not python.same({"a": 1}, [("a", 1)])
+    assert python.same({(1, frozenset({2}))}, bag([(1.0, bag([2]))]))
+    assert not python.same({1, 2}, bag([1, 1]))
+    assert not python.same({1}, [1])
+    assert (repr(pairs([("a", bag([1]))])), repr(bag([]))) == ("{'a': {1}}", "set()")
