@@ -113,7 +113,7 @@ class Site:
         """Whether the address is this machine's own."""
         if self.host in ("localhost", "0.0.0.0", "::1", "::") or self.host.startswith("127."):
             return True
-        return self.host in (socket.gethostname(), socket.getfqdn()) if self.host else False
+        return bool(self.host) and self.host == socket.gethostname().lower()
 
     async def _answer(self, path: str) -> Answer:
         limit_s = min(PAGE_S, self.remaining_s)

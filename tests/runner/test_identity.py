@@ -25,7 +25,7 @@ from runner.identity import (
 from runner.probes import llama_cpp, sglang, tensorrt_llm, vllm
 from runner.probes._recorded import Recorded
 from runner.record import Fact, Identity
-from tests.runner.replayed import Replayed
+from tests.runner.replayed import Replayed, site_of
 from tests.runner.scripted import Scripted, head, whole
 
 SECRET = "hunter22xyzzy"
@@ -304,3 +304,16 @@ def test_defaults_are_inferred_only_behind_a_command_line(monkeypatch: pytest.Mo
 def test_only_a_harmless_page_is_sampled(engine: str | None, page: str | None) -> None:
     assert metrics_page(Identity(engine=engine)) == page
     assert metrics_page(None) == "/metrics"
+
+
+@pytest.mark.parametrize(
+    ("host", "is_local"),
+    [("127.0.0.1", True), ("127.1.2.3", True), ("localhost", True), ("[::1]", True), ("engine.example", False)],
+)
+def test_whose_machine_it_is(host: str, is_local: bool) -> None:
+    assert site_of(Replayed({}), base_url=f"http://{host}:8000/v1").is_local() == is_local
+
+
+def test_the_machines_own_name_is_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "GPU-box")
+    assert site_of(Replayed({}), base_url="http://gpu-box:8000/v1").is_local()
