@@ -56,7 +56,7 @@ def demo(arguments: argparse.Namespace) -> int:
         if status not in (0, 1, 3) and not (command[0] == "sweep" and status == 4):
             return status
     sys.stdout.write(f"\n{'' if arguments.simulated else HONESTY}\n")
-    sys.stdout.write(f"open {folder / 'report.html'}\nnext: name your own servings in triplicate.toml\n")
+    sys.stdout.write(f"open {report_file(folder)}\nnext: name your own servings in triplicate.toml\n")
     return 0
 
 
@@ -71,7 +71,17 @@ def commands(names: Sequence[str], folder: Path, ladder: str, *, simulated: bool
     lines = [*asked, ["sweep", *names, *ladder.split(), *where]]
     if not simulated:
         lines.append(["compare", *names, "--out", str(folder / "runs")])
-    return [*lines, ["report", *names, "--out", str(folder / "runs"), "-o", str(folder / "report.txt")]]
+    return [*lines, ["report", *names, "--out", str(folder / "runs"), "-o", str(report_file(folder))]]
+
+
+def report_file(folder: Path) -> Path:
+    """Where the report goes: a page, or text where the packages that draw a page are missing."""
+    from reports.formats.html import missing_package
+
+    missing = missing_package()
+    if missing:
+        sys.stderr.write(f"without {missing} the report is text; pip install 'triplicate[report]' for the page\n")
+    return folder / ("report.txt" if missing else "report.html")
 
 
 def typed(command: Sequence[str]) -> int:

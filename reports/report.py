@@ -135,10 +135,11 @@ def _identity_row(record: RunRecord, ladder: RunFolder | None, curve: Mapping[st
 
 def _quality_row(run: RunFolder) -> dict[str, Any]:
     from reports.outcomes import load_outcomes
+    from reports.report_items import item_rows
     from reports.scores import scores_document
     from reports.throughput import pass_throughput
 
-    record = run.record
+    record, outcomes = run.record, load_outcomes(run)
     return {
         "folder": str(run.path),
         "status": record.status,
@@ -146,8 +147,9 @@ def _quality_row(run: RunFolder) -> dict[str, Any]:
         "bank": dict(record.bank),
         "sampling": dict(record.sampling),
         "plan": {key: value for key, value in record.plan.items() if key != "items"},
-        "scores": scores_document(load_outcomes(run)),
+        "scores": scores_document(outcomes),
         "throughput": pass_throughput(run),
+        "items": item_rows(outcomes),
     }
 
 

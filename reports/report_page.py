@@ -1,0 +1,95 @@
+"""The HTML page's parts: charts as inline SVG, data that no text can break out of, and the policy that binds both.
+
+Everything is in one file, and the policy lets the page load nothing. Lays nothing out: that is `formats/page.html.j2`.
+"""
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from reports import chart_style, charts
+from reports.report_items import grouped_items
+from reports.report_transcripts import TEXT_CHARACTERS, transcripts
+
+if TYPE_CHECKING:
+    from reports.report import Report
+
+MOST_DATA = 10_500_000
+"""Bytes of embedded data: a page stays under 12 MB."""
+WIDE, NARROW = 640, 290
+LETTERS = {"pass": "P", "fail": "F", "unscorable": "U", "error": "E", "missing": "–"}
+
+Document = Mapping[str, Any]
+
+
+def embedded(report: "Report", most: int = MOST_DATA) -> str:
+    """The transcripts as base64 of deflated JSON, at most `most` characters: longer texts are cut further."""
+    measured = [each for each in report.configurations if each.quality]
+    names = [each.name for each in measured]
+    runs = [each.quality for each in measured if each.quality]
+    limit = TEXT_CHARACTERS
+    while True:
+        data = {**transcripts(names, runs, limit), "groups": grouped_items(report.document), "limit": limit}
+        packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 6)).decode()
+        if len(packed) <= most or limit <= 50:
+            return packed
+        limit //= 4
+
+
+def policy(script: str, style: str) -> str:
+    """The Content-Security-Policy that allows this script and this style and nothing else."""
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    return (
+        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def drawings(document: Document) -> dict[str, list[str]]:
+    """Each chart that has something to show, as SVG elements for wide and for narrow windows."""
+    makers: dict[str, Callable[[int], Any]] = {
+        "scores": partial(charts.scores, document),
+        "throughput": partial(charts.throughput, document),
+        "latency": partial(charts.latency, document),
+        "ratio": partial(charts.ratio, document),
+        **{f"interval{place}": partial(charts.interval, each) for place, each in enumerate(document["comparisons"])},
+    }
+    if any(row["curve"] and row["curve"]["gpus"] for row in document["configurations"]):
+        makers["per_gpu"] = partial(charts.throughput, document, per_gpu=True)
+    found = {}
+    for name, make in makers.items():
+        specs = [make(width) for width in (WIDE, NARROW)]
+        if None not in specs:
+            found[name] = [chart_style.inlined(spec, f"{name}-{place}") for place, spec in enumerate(specs)]
+    return found
+
+
+def grid(document: Document) -> list[dict[str, Any]]:
+    """The items in groups, flips first: for each item one list of cells a configuration with quality runs."""
+    sides = [row["quality"]["items"] for row in document["configurations"] if row["quality"]]
+    by_item = [{item["item"]: item for item in items} for items in sides]
+    widths = [max((len(item["repeats"]) for item in items), default=0) for items in sides]
+    return [
+        {
+            "name": name,
+            "rows": [
+                {
+                    "item": item,
+                    "cells": [_cells(side.get(item), width) for side, width in zip(by_item, widths, strict=True)],
+                }
+                for item in items
+            ],
+        }
+        for name, items in grouped_items(document)
+    ]
+
+
+def _cells(item: Document | None, width: int) -> list[Document]:
+    if item is None:
+        return [{"repeat": place + 1, "outcome": "missing", "reason": "", "defects": []} for place in range(width)]
+    cells: list[Document] = item["repeats"]
+    return cells
