@@ -33,9 +33,6 @@ class Condition:
     concurrency: int
     stream: bool = True
 
-    def __str__(self) -> str:
-        return f"concurrency {self.concurrency}{'' if self.stream else ', not streaming'}"
-
 
 @dataclass(kw_only=True)
 class PassSet:

@@ -62,11 +62,12 @@ async def measure_until_decided(protocol: Protocol) -> None:
         judge_pending(party.folder, protocol.bank)
     async with AsyncExitStack() as stack:
         held = {n: await open_side(stack, p.folder, p.serving, protocol.bank) for n, p in _unlaunched(protocol)}
-        for number, block in enumerate(blocks(protocol.rule.looks), 1):
+        pending, settled = enumerate(blocks(protocol.rule.looks), 1), False
+        while not settled:
+            number, block = next(pending)
             if not _is_measured(protocol, block[-1]):
                 await _ask_block(protocol, held, block, number)
-            if block[-1] in protocol.rule.looks and is_settled(protocol, block[-1]):
-                break
+            settled = block[-1] in protocol.rule.looks and is_settled(protocol, block[-1])
     for party in protocol.parties:
         party.folder.update(status="complete", ended_at=utc_now())
 
