@@ -135,6 +135,7 @@ def check_url(url: str, where: str) -> None:
     try:
         parts = urlsplit(url)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        sound = sound and not parts.query and not parts.fragment
     except ValueError:
         sound = False
     if not sound:

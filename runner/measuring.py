@@ -17,9 +17,10 @@ from runner.crew import KEPT_RAW, Crew
 from runner.dialect import chat_body
 from runner.environment import anchor, host, tool
 from runner.failure import advice
-from runner.identity import difference, identity_digest, read_identity
+from runner.identity import identity_digest, read_identity
 from runner.ladder import PROMPT, Ladder, LadderPlan
 from runner.launch import launched
+from runner.preflight import identify_again
 from runner.record import RunRecord
 from runner.redact import redacted_tree
 from runner.selftest import client_ceiling
@@ -65,7 +66,7 @@ async def measuring(
             yield ladder
             status = "incomplete" if ladder.lost else "complete"
             if not ladder.lost:
-                await _identify_again(folder, serving, client)
+                await identify_again(folder, serving, client)
         finally:
             notes = (ladder.lost,) if ladder.lost else ()
             folder.update(status=status, ended_at=utc_now(), notes=(*folder.record.notes, *notes))
@@ -128,12 +129,3 @@ async def _asked(client: Client, serving: ServingConfig, body: Mapping[str, Any]
     exchange = await client.send(body)
     if exchange.failure is not None:
         raise UserError(advice(exchange.failure, serving))
-
-
-async def _identify_again(folder: RunFolder, serving: ServingConfig, client: Client) -> None:
-    """Read the identity once more; facts that changed make the run INVALID and stand in its record."""
-    after = await read_identity(serving, client)
-    before = folder.record.identity_before
-    changed = difference(before, after) if before else []
-    known = [*folder.record.identity_changes, *(line for line in changed if line not in folder.record.identity_changes)]
-    folder.update(identity_after=after, identity_changes=tuple(known))

@@ -21,7 +21,7 @@ from runner.client import Client
 from runner.config import ServingConfig
 from runner.dialect import chat_body
 from runner.exchange import Exchange, Trial
-from runner.identity import difference, read_identity
+from runner.preflight import identify_again
 from runner.progress import Progress
 from runner.retry import MAX_RETRIES, is_lost, is_passing, is_refused, pause_s
 from runner.sampling import order, request_seed, token_cap
@@ -132,12 +132,8 @@ class QualityRun:
             await self.check_identity()
 
     async def check_identity(self) -> None:
-        """Read the identity again; every fact that changed goes into the record and makes the run INVALID."""
-        record = self.folder.record
-        after = await read_identity(self.serving, self.client)
-        changed = difference(record.identity_before, after) if record.identity_before else []
-        known = [*record.identity_changes, *(line for line in changed if line not in record.identity_changes)]
-        self.folder.update(identity_after=after, identity_changes=tuple(known))
+        """Read the identity again; every fact that changed makes the run INVALID."""
+        await identify_again(self.folder, self.serving, self.client)
 
     async def _judge(self, item: Item, trial: Trial, progress: Progress) -> None:
         """Judge in a thread and behind the next request, so that a slow scorer never delays one."""

@@ -60,6 +60,7 @@ def test_a_base_url_is_a_serving_of_its_own():
         ("[[serving]]\nname = 'x'", "base_url: '' is no http address"),
         ("[[serving]]\nname = 'x'\nbase_url = 'ftp://h'", "is no http address"),
         ("[[serving]]\nname = 'x'\nbase_url = 'http://h:99999/v1'", "is no http address"),
+        ("[[serving]]\nname = 'x'\nbase_url = 'http://h/v1?key=1'", "is no http address"),
         ("[[serving]]\nname = 'x'\nbase_url = 'http://h'\ngpus = 'two'", "gpus"),
         ("[[serving]]\nname = 'x'\nbase_url = 'http://h'\n[serving.sampling]\ntemprature = 1", "temperature"),
         ("[[serving]]\nname='x'\nbase_url='http://h'\n[[serving]]\nname='x'\nbase_url='http://g'", "two servings"),
