@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itembank.bank import Bank
 from itembank.errors import UserError
+from runner.exchange import Trial
 from runner.store import RunFolder
 
 if TYPE_CHECKING:
@@ -100,18 +101,17 @@ def load_outcomes(run: RunFolder, bank: Bank | None = None) -> Outcomes:
     if not items:
         raise UserError(f"{run.path / 'run.json'}: the plan names no items; it is no quality run that can be read")
     places = {item: place for place, item in enumerate(items)}
-    trials = [trial for trial in run.trials() if trial.item_id in places]
-    begun = max((trial.repeat for trial in trials), default=0)
+    asked = [_Asked.of(trial) for trial in run.trials() if trial.item_id in places]
+    begun = max((trial.repeat for trial in asked), default=0)
     planned = int(record.plan.get("repeats", begun))
     repeats = begun if record.plan.get("looks") else max(planned, begun)
     grid = np.full((len(items), repeats), MISSING, np.int8)
     reasons: dict[tuple[int, int], str] = {}
-    for trial in trials:
+    for trial in asked:
         key = places[trial.item_id], trial.repeat - 1
-        failure = trial.exchange.failure
         grid[key] = ERROR
-        reasons[key] = str(failure.kind) if failure else "not_judged"
-    boots = {trial.repeat: trial.boot for trial in trials}
+        reasons[key] = trial.failure or "not_judged"
+    boots = {trial.repeat: trial.boot for trial in asked}
     found = _Judged({}, {}, set())
     for row in verdict_rows(run):
         place, repeat = places.get(row["item"]), row["repeat"] - 1
@@ -124,10 +124,25 @@ def load_outcomes(run: RunFolder, bank: Bank | None = None) -> Outcomes:
         grid=grid,
         reasons=reasons,
         defects=found.defects,
-        digests={trial.item_id: trial.item_digest for trial in trials},
+        digests={trial.item_id: trial.item_digest for trial in asked},
         scorers=frozenset(found.scorers),
         boots=tuple(boots.get(repeat, 1) for repeat in range(1, repeats + 1)),
     )
+
+
+class _Asked(NamedTuple):
+    """What is kept of a trial: transcripts of a long run do not fit into memory."""
+
+    item_id: str
+    item_digest: str
+    repeat: int
+    boot: int
+    failure: str | None
+
+    @classmethod
+    def of(cls, trial: Trial) -> "_Asked":
+        failure = trial.exchange.failure
+        return cls(trial.item_id, trial.item_digest, trial.repeat, trial.boot, str(failure.kind) if failure else None)
 
 
 @dataclass(slots=True)
