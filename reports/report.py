@@ -6,6 +6,7 @@ The first configuration is the baseline; every other one is compared with it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import reports.formats
@@ -16,7 +17,6 @@ from runner.record import Identity, RunRecord
 from runner.store import RunFolder, utc_now
 
 SCHEMA_VERSION = 1
-MOST_CONFIGURATIONS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +46,10 @@ class Report:
 
 
 def report_of(runs: Sequence[Path], *, margin: float | None = None) -> Report:
-    """The report on these run folders. Raises UserError if there are none or too many configurations."""
+    """The report on these run folders. Raises UserError if there are none."""
     configurations = grouped([RunFolder.read(path) for path in runs])
     if not configurations:
         raise UserError("name at least one run folder or serving to report on")
-    if len(configurations) > MOST_CONFIGURATIONS:
-        raise UserError(f"a report shows at most {MOST_CONFIGURATIONS} configurations, not {len(configurations)}")
     rows = [_configuration_row(configuration) for configuration in configurations]
     document = {
         "schema": SCHEMA_VERSION,
@@ -87,15 +85,19 @@ def render(report: Report, format_name: str) -> str | bytes:
     return content
 
 
-def write(report: Report, format_name: str, path: Path) -> Path:
-    """Render the report into a file. Raises UserError if it cannot be written."""
-    content = render(report, format_name)
+def write(report: Report, format_name: str, path: Path) -> list[Path]:
+    """Write the report's file, and those that a format puts beside it. Raises UserError if it cannot be written."""
+    module = plugins.load(reports.formats, format_name)
+    files: dict[str, str | bytes]
+    files = module.written(report, path.name) if hasattr(module, "written") else {path.name: module.render(report)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+        for name, content in files.items():
+            whole = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+            (path.parent / name).write_bytes(whole)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}; give a writable file with -o") from None
-    return path
+    return [path.parent / name for name in files]
 
 
 def grouped(folders: Sequence[RunFolder]) -> list[Configuration]:
@@ -180,16 +182,16 @@ def _commands(configurations: Sequence[Configuration], margin: float | None) -> 
             plan = configuration.quality.record.plan
             bank = configuration.quality.record.bank["name"]
             lines.append(
-                f"triplicate run {configuration.name} --bank {bank} --repeats {plan['repeats']} "
+                f"triplicate run {quote(configuration.name)} --bank {quote(bank)} --repeats {plan['repeats']} "
                 f"--concurrency {plan['concurrency']}"
             )
         if configuration.ladder:
             plan = configuration.ladder.record.plan
             levels = ",".join(str(level) for level in plan["levels"])
             lines.append(
-                f"triplicate sweep {configuration.name} --levels {levels} --max-tokens {plan['max_tokens']} "
+                f"triplicate sweep {quote(configuration.name)} --levels {levels} --max-tokens {plan['max_tokens']} "
                 f"--rounds {plan['rounds']} --prompts {plan['prompts']}"
             )
     first, *others = [c for c in configurations if c.quality] or [configurations[0]]
     asked = f" --margin {margin:g}" if margin is not None else ""
-    return lines + [f"triplicate compare {first.name} {other.name}{asked}" for other in others]
+    return lines + [f"triplicate compare {quote(first.name)} {quote(other.name)}{asked}" for other in others]

@@ -3,8 +3,14 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runner import DEFAULT_OUT
+
+if TYPE_CHECKING:
+    from reports.report import Report
+
+MOST_CONFIGURATIONS = 8
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
@@ -13,6 +19,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     add("run", nargs="*", metavar="RUN", help="run folders or servings' names; the first is the baseline")
     add("--compare", nargs="+", default=[], metavar="RUN", help="the same, up to eight configurations on one page")
     add("--format", help="terminal, markdown, html, json, csv, junit or parquet (default: by the ending of -o)")
+    add("--push", metavar="hub:OWNER/NAME", help="put the trials with their verdicts on a hub, as in parquet")
     add("-o", "--output", type=Path, metavar="FILE", help="file to write (default: stdout, as terminal text)")
     add("--margin", type=float, metavar="POINTS", help="points of score that may be lost (default 3, or the runs' own)")
     add("--out", type=Path, default=DEFAULT_OUT, metavar="DIR", help="folder of runs (default runs)")
@@ -22,7 +29,7 @@ def report(arguments: argparse.Namespace) -> int:
     """Report on runs: verdict, identity, scores, flips and curves, in the format of your choice."""
     from itembank.errors import UserError
     from reports.decision import checked_margin
-    from reports.report import format_named, render, report_of, write
+    from reports.report import format_named, report_of, write
     from runner.find import find_runs
 
     names = [*arguments.run, *arguments.compare]
@@ -32,9 +39,27 @@ def report(arguments: argparse.Namespace) -> int:
         checked_margin(arguments.margin)
     chosen = format_named(arguments.format, arguments.output)
     made = report_of([path for name in names for path in find_runs(name, arguments.out)], margin=arguments.margin)
-    if arguments.output is None:
-        content = render(made, chosen)
-        sys.stdout.buffer.write(content) if isinstance(content, bytes) else sys.stdout.write(content)
-    else:
-        sys.stdout.write(f"{write(made, chosen, arguments.output)}\n")
+    if len(made.configurations) > MOST_CONFIGURATIONS:
+        raise UserError(f"a report shows at most {MOST_CONFIGURATIONS} configurations, not {len(made.configurations)}")
+    if arguments.push:
+        from reports.formats.parquet import push
+
+        sys.stdout.write(f"pushed {push(made, arguments.push)}\n")
+    if arguments.output is not None:
+        sys.stdout.writelines(f"{path}\n" for path in write(made, chosen, arguments.output))
+    elif not arguments.push:
+        printed(made, chosen)
     return 0
+
+
+def printed(made: "Report", chosen: str) -> None:
+    """Print the report; text in colour where a person watches who did not forbid it."""
+    from reports.formats import terminal
+    from reports.report import render
+
+    if chosen == "terminal":
+        terminal.show(made, sys.stdout)
+        return
+    content = render(made, chosen)
+    sys.stdout.buffer.write(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()

@@ -41,10 +41,10 @@ def sweep_lines(document: Document) -> list[str]:
             "tokens counted by the server (usage). 'at once': streams really served together; ~: too few values."
         )
     ]
-    lines += table([HEAD, *map(_cells, document["levels"])])
+    lines += table([HEAD, *map(level_cells, document["levels"])])
     for title, rows in (("closed loop", document["plateau"]), ("confirming k", document["confirm"])):
         if rows:
-            lines += ["", title, *table([HEAD, *map(_cells, rows)])]
+            lines += ["", title, *table([HEAD, *map(level_cells, rows)])]
     void = [row for row in document["levels"] if row["void"]]
     lines += [line for row in void for line in wrapped(f"level {row['concurrency']} is void: {printable(row['void'])}")]
     findings = [line for finding in document["findings"] for line in wrapped(f"- {printable(finding)}")]
@@ -140,7 +140,8 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     return [gap.join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
-def _cells(row: Document) -> tuple[str, ...]:
+def level_cells(row: Document) -> tuple[str, ...]:
+    """A level's cells under HEAD; a void one has its counts alone."""
     if row["void"]:
         return (str(row["concurrency"]), "void", *("-" for _ in HEAD[2:-1]), str(row["n"]))
     return (
