@@ -17,13 +17,6 @@ def prompt(name: str) -> str:
     return str(ITEMS[name].messages[0]["content"])
 
 
-def lone_line(text: str, length: int) -> str:
-    """The one line of the prompt that has this length and no spaces."""
-    found = [line for line in text.splitlines() if len(line) == length and " " not in line]
-    assert len(found) == 1
-    return found[0]
-
-
 def between_rules(text: str) -> str:
     _, block, _ = text.split("----------\n")
     return block.removesuffix("\n")
@@ -34,7 +27,9 @@ def test_copies(name: str) -> None:
     gold = ITEMS[name].expect["text"]
     assert gold == between_rules(prompt(name))
     assert unicodedata.normalize("NFC", gold) == gold
-    assert not re.search(r"[\u200b-\u200f\u202a-\u202e\u00a0\u202f]", gold), "nothing in it is invisible"
+    assert not re.search(r"[\u200b-\u200f\u202a-\u202e\u00a0\u202f]|\d \d", gold), (
+        "no space that a printed page could hide"
+    )
 
 
 def test_digests_have_close_neighbours() -> None:
@@ -50,42 +45,96 @@ def test_mixed_scripts_hold_look_alikes() -> None:
     assert names == {"GREEK", "LATIN", "CYRILLIC"}
 
 
-def test_reversal() -> None:
-    source = lone_line(prompt("fidelity-02"), 44)
-    gold = ""
-    for character in source:
-        gold = character + gold
-    assert ITEMS["fidelity-02"].expect == {"answers": [gold], "case": True}
+def test_base_twelve() -> None:
+    """Read back digit by digit, from the other end than a division writes them."""
+    found = re.search(r"^(\d{31})$", prompt("fidelity-02"), re.MULTILINE)
+    gold = ITEMS["fidelity-02"].expect["answers"][0]
+    value, place = 0, 1
+    for digit in reversed(gold):
+        value += "0123456789ab".index(digit) * place
+        place *= 12
+    assert value == int(found[1])
+    assert gold[0] != "0"
+    assert f"has {len(gold)} digits" in prompt("fidelity-02")
 
 
 def test_sorting() -> None:
-    line = next(line for line in prompt("fidelity-03").splitlines() if line.count(",") == 17)
+    line = next(line for line in prompt("fidelity-03").splitlines() if line.count(",") == 59)
     marks = line.split(", ")
-    assert len(set(marks)) == 18
+    assert len(set(marks)) == 60
     assert ", ".join(marks) == line
 
     def before(one: str, other: str) -> bool:
         """Rule after rule, as the prompt states them."""
-        a, b = (re.fullmatch(r"([NS])(\d+)([abc])-(\d+)", mark).groups() for mark in (one, other))
+        a, b = (re.fullmatch(r"([NSW])(\d+)([abc])-(\d+)", mark).groups() for mark in (one, other))
         if a[0] != b[0]:
-            return a[0] == "S"
+            return a[0] == "S" or b[0] == "W"
         if a[3] != b[3]:
-            return int(a[3]) > int(b[3])
+            return (int(a[3]) > int(b[3])) != (a[0] == "W")
         if a[1] != b[1]:
             return int(a[1]) < int(b[1])
-        return a[2] < b[2]
+        return (a[2] < b[2]) == (a[1][-1] in "02468")
 
     gold = ITEMS["fidelity-03"].expect["values"]
     assert sorted(gold) == sorted(marks)
-    assert all(before(gold[i], gold[j]) for i in range(18) for j in range(i + 1, 18))
+    assert all(before(gold[i], gold[j]) for i in range(60) for j in range(i + 1, 60))
 
 
-def test_deletion() -> None:
-    source = lone_line(prompt("fidelity-04"), 133)
-    pieces = [source[i : i + 7] for i in range(0, 133, 7)]
-    gold = "".join(piece[:6] for piece in pieces)
-    assert len(gold) == 114
-    assert ITEMS["fidelity-04"].expect == {"answers": [gold], "case": True}
+Square = dict[tuple[int, int], str]
+
+
+def cells_of(name: str, number: int) -> list[tuple[int, int]]:
+    """The places of a row or a column, from the left or from the top."""
+    return [(number, i) if name == "row" else (i, number) for i in range(1, 13)]
+
+
+def after(square: Square, step: str) -> Square:
+    """What one step of the prompt makes of the square: for each place that changes, where its character comes from."""
+    numbers = [int(number) for number in re.findall(r"\d+", step)]
+    name = "column" if "column" in step else "row"
+    source: dict[tuple[int, int], tuple[int, int]] = {}
+    if step.startswith("Reverse the diagonal"):
+        source = {(i, i): (13 - i, 13 - i) for i in range(1, 13)}
+    elif step.startswith("In the square"):
+        assert numbers == [5, 8, 5, 8]
+        source = {(i, j): (j, i) for i in range(5, 9) for j in range(5, 9)}
+    elif step.startswith("Exchange the square"):
+        assert numbers == [1, 3, 1, 3, 10, 12, 10, 12]
+        source = {(i, j): (i + 9, j + 9) for i in (1, 2, 3) for j in (1, 2, 3)}
+        source |= {value: key for key, value in source.items()}
+    elif step.startswith("Move"):
+        cells = cells_of(name, numbers[0])
+        by = numbers[1] * (1 if re.search("right|down", step) else -1)
+        source = {cells[(i + by) % 12]: cells[i] for i in range(12)}
+    elif step.startswith("Reverse"):
+        cells = cells_of(name, numbers[0])
+        source = dict(zip(cells, reversed(cells), strict=True))
+    else:
+        one, other = cells_of(name, numbers[0]), cells_of(name, numbers[1])
+        source = dict(zip(other, one, strict=True))
+        if step.startswith("Exchange"):
+            source |= dict(zip(one, other, strict=True))
+        else:
+            assert step.startswith("Copy")
+    return square | {place: square[origin] for place, origin in source.items()}
+
+
+def test_square() -> None:
+    text = prompt("fidelity-04")
+    rows = [line for line in text.splitlines() if len(line) == 12 and " " not in line]
+    assert len(rows) == 12
+    square = {(i, j): rows[i - 1][j - 1] for i in range(1, 13) for j in range(1, 13)}
+    steps = re.findall(r"^\d+\. (.+(?:\n +.+)?)$", text, re.MULTILINE)
+    assert len(steps) == 22
+    for step in steps:
+        square = after(square, step)
+    assert ITEMS["fidelity-04"].expect == {
+        "answers": ["".join(square[place] for place in sorted(square))],
+        "case": True,
+    }
+    letters = {character for character in "".join(rows) if character.isalpha()}
+    assert {unicodedata.name(character).split()[0] for character in letters} == {"LATIN", "GREEK", "CYRILLIC"}
+    assert not letters & set("аеорсухзγυνο"), "no two characters look the same"
 
 
 def test_code_edits() -> None:
