@@ -125,7 +125,9 @@ def calls(prompt: str) -> list[str]:
 def ledger_01(document: Document, prompt: str) -> list[str]:
     entries = book(document)
     mine = [entry for entry in entries.values() if entry["party"] == "Oduya Marine"]
-    return [str(len(mine)), total(mine), str(len(document.facts["payments"]) - len(entries))]
+    repairs = [entry for entry in entries.values() if entry["account"] == "Repairs"]
+    gone = str(len(document.facts["payments"]) - len(entries))
+    return [str(len(repairs)), total(repairs), str(len(mine)), total(mine), gone]
 
 
 def minutes_02(document: Document, prompt: str) -> list[str]:
@@ -159,18 +161,24 @@ def ledger_05(document: Document, prompt: str) -> list[str]:
     vouchers = {payment["voucher"] for payment in document.facts["payments"]}
     assert "M-6841" not in vouchers
     assert {"K-6841", "L-6841"} <= vouchers
-    return [str(len(mine)), total(mine), str(len(document.facts["payments"]) - len(entries)), "NONE"]
+    food = [entry for entry in entries.values() if entry["account"] == "Provisions"]
+    chandlers = [entry for entry in food if entry["party"] == "Marrow Lane Chandlers"]
+    gone = str(len(document.facts["payments"]) - len(entries))
+    return [str(len(food)), total(food), str(len(chandlers)), total(mine), gone, "NONE"]
 
 
 def minutes_06(document: Document, prompt: str) -> list[str]:
     found = works(document)
     assert not any("heating" in name or "chart room" in name for name in found)
+    regranted = {change["target"] for change in document.facts["changes"] if change["field"] == "sum"}
+    persons = [work["person"] for work in found.values()]
     return [
-        found["dredging of the inner basin"]["person"],
+        str(sum(work["sum"] for work in found.values())),
+        str(len(found) - len(regranted)),
         found["lighting of pier 14"]["due"],
-        str(found["ferry shelter glazing"]["sum"]),
         lost_by(document, "Selma Brook"),
-        str(sum(work["person"] == "Theo Varga" for work in found.values())),
+        lost_by(document, "Selma Brooke"),
+        *(str(persons.count(name)) for name in ("Jon Marlow", "Jon Marlowe", "Theo Varga")),
         "NOT MINUTED",
     ]
 
@@ -179,11 +187,15 @@ def log_07(document: Document, prompt: str) -> list[str]:
     state = alarms(document)
     last = end_of_chain(state, 1696)
     assert 2051 not in state
+    heron = open_at(state, team="Heron")
     return [
         str(len(open_at(state, service="berth-planner"))),
         f"ALM-{last}",
         extension(document, state[last]["team"]),
-        str(len(open_at(state, team="Petrel", severity=1))),
+        str(len(heron)),
+        str(sum(heron)),
+        str(sum(open_at(state, severity=1))),
+        str(sum(alarm["into"] is not None for alarm in state.values())),
         "NONE",
     ]
 
@@ -212,6 +224,39 @@ def test_gold(name: str) -> None:
     assert document.text in prompt
     assert ITEMS[name].expect["order"] == "exact"
     assert ITEMS[name].expect["values"] == derivation(document, prompt)
+
+
+def cents(text: str) -> int:
+    return int(re.sub(r"[,.]", "", text))
+
+
+@pytest.mark.parametrize(("name", "account"), [("long_context-01", "Repairs"), ("long_context-05", "Provisions")])
+def test_totals_by_reading_the_book(name: str, account: str) -> None:
+    """The account's entries and their total from the lines of the prompt alone, without the generator's facts."""
+    entries: dict[str, list[str]] = {}
+    for line in ITEMS[name].messages[0]["content"].splitlines():
+        if payment := re.fullmatch(r"(\d{4}) \| [^|]+ \| ([^|]+) \| [^|]+ \| ([\d,.]+) \| voucher .+", line):
+            entries[payment[1]] = [payment[2], payment[3]]
+        elif void := re.fullmatch(r"\d{4} \| [^|]+ \| voids (\d{4})", line):
+            entries.pop(void[1], None)
+        elif change := re.fullmatch(r"\d{4} \| [^|]+ \| corrects (\d{4}): the (account|sum) is (.+)", line):
+            entries.get(change[1], ["", ""])[change[2] == "sum"] = change[3]
+    sums = [cents(text) for found, text in entries.values() if found == account]
+    values = ITEMS[name].expect["values"]
+    assert [str(len(sums)), sum(sums)] == [values[0], cents(values[1])]
+
+
+def test_grants_by_reading_the_minutes() -> None:
+    grants: dict[str, int] = {}
+    for point in re.split(r"\n(?=\d+\.\d )", ITEMS["long_context-06"].messages[0]["content"]):
+        ref = point.partition(" ")[0]
+        if found := re.search(r"Resolved: ([\d,]+) marks are granted", point):
+            grants[ref] = cents(found[1])
+        elif found := re.search(
+            r"minute (\d+\.\d)\)?, the committee carried the change: the grant is ([\d,]+) marks", point
+        ):
+            grants[found[1]] = cents(found[2])
+    assert str(sum(grants.values())) == ITEMS["long_context-06"].expect["values"][0]
 
 
 @pytest.mark.parametrize("name", ["long_context-04", "long_context-08"])
