@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import reduce
-from itertools import product
-from math import comb, gcd
+from functools import cache, reduce
+from itertools import product, zip_longest
+from math import comb, gcd, isqrt
 from typing import Any
 
 import mpmath
@@ -26,26 +26,34 @@ def _read(text: str) -> Any:
     return sympy.sympify(text, rational=True)
 
 
-def _coverings(free: frozenset[tuple[int, int]]) -> int:
+@cache
+def _coverings(free: frozenset[tuple[int, int]]) -> tuple[int, int]:
+    """How many coverings there are, and how many upright dominoes they have together."""
     if not free:
-        return 1
-    row, column = min(free)
+        return 1, 0
+    column, row = min((column, row) for row, column in free)
     rest = free - {(row, column)}
-    return sum(_coverings(rest - {other}) for other in ((row, column + 1), (row + 1, column)) if other in rest)
+    number = upright = 0
+    for other in rest & {(row + 1, column), (row, column + 1)}:
+        ways, sum_upright = _coverings(rest - {other})
+        number += ways
+        upright += sum_upright + ways * (other[1] == column)
+    return number, upright
 
 
 def test_dominoes_by_first_square_and_by_profile(gold: Callable[[int], str]) -> None:
-    squares = [(row, column) for row in range(1, 6) for column in range(1, 7)]
+    squares = [(row, column) for row in range(1, 6) for column in range(1, 9)]
     cut = {(2, 3), (4, 4)}
-    assert _coverings(frozenset(squares) - cut) == int(gold(1))
-    assert _coverings(frozenset(squares)) == 1183
-    # Profile: bit c - 1 is set where the next square to be visited in column c is covered already.
-    profiles = {0: 1}
+    assert _coverings(frozenset(squares) - cut) == tuple(_read(gold(1)))
+    # Profile: bit c - 1 is set where the next square to be visited in column c is covered already. Its ways are a
+    # polynomial in u, the mark of an upright domino; the derivative at 1 is the sum of the upright dominoes.
+    profiles = {0: [1]}
     for row, column in squares:
-        bit, following = 1 << (column - 1), dict[int, int]()
+        bit, following = 1 << (column - 1), dict[int, list[int]]()
 
-        def add(profile: int, ways: int, following: dict[int, int] = following) -> None:
-            following[profile] = following.get(profile, 0) + ways
+        def add(profile: int, ways: list[int], following: dict[int, list[int]] = following) -> None:
+            old = following.get(profile, [])
+            following[profile] = [a + b for a, b in zip_longest(old, ways, fillvalue=0)]
 
         for profile, ways in profiles.items():
             if (row, column) in cut:
@@ -54,11 +62,11 @@ def test_dominoes_by_first_square_and_by_profile(gold: Callable[[int], str]) -> 
             elif profile & bit:
                 add(profile & ~bit, ways)
             else:
-                add(profile | bit, ways)
-                if column < 6 and not profile & (bit << 1) and (row, column + 1) not in cut:
+                add(profile | bit, [0, *ways])
+                if column < 8 and not profile & (bit << 1) and (row, column + 1) not in cut:
                     add(profile | (bit << 1), ways)
         profiles = following
-    assert profiles[0] == int(gold(1))
+    assert (sum(profiles[0]), sum(k * ways for k, ways in enumerate(profiles[0]))) == tuple(_read(gold(1)))
 
 
 def test_integral_by_quadrature_and_by_fourier_coefficients(gold: Callable[[int], str]) -> None:
@@ -72,12 +80,19 @@ def test_integral_by_quadrature_and_by_fourier_coefficients(gold: Callable[[int]
     assert sympy.simplify(sympy.pi * 2 * sympy.pi * sympy.log(4) + third - _read(gold(2))) == 0
 
 
-def test_congruence_by_search_and_by_prime_powers(gold: Callable[[int], str]) -> None:
-    solutions = [n for n in range(10080) if (n**4 - n**2) % 10080 == 0]
-    assert (len(solutions), min(n for n in solutions if n > 1)) == tuple(_read(gold(3)))
-    parts = [sum((n**4 - n**2) % m == 0 for n in range(m)) for m in (32, 9, 5, 7)]
-    assert parts == [8, 5, 3, 3]
-    assert reduce(int.__mul__, parts) == len(solutions)
+def test_power_and_inverse_along_two_routes(gold: Callable[[int], str]) -> None:
+    p = 10**7 - 9
+    assert all(p % divisor for divisor in range(2, isqrt(p) + 1))
+    power = 1
+    for digits in ("1", "234", "567"):
+        power = power**1000 * 7 ** int(digits) % p
+    coefficients, rests = (0, 1), (p, 1234577)
+    while rests[1]:
+        quotient = rests[0] // rests[1]
+        rests = rests[1], rests[0] - quotient * rests[1]
+        coefficients = coefficients[1], coefficients[0] - quotient * coefficients[1]
+    assert (power, coefficients[0] % p) == tuple(_read(gold(3)))
+    assert tuple(_read(gold(3))) == (pow(7, 1234567, p), pow(1234577, p - 2, p))
 
 
 def _rings() -> list[tuple[int, ...]]:
@@ -139,18 +154,19 @@ def test_inequalities_by_solver_and_on_a_grid(gold: Callable[[int], str]) -> Non
             assert holds == (-3 < point < -1 or (2 * point**2 >= 5 and 0 < point < 3))
 
 
-def test_coefficient_by_convolution_and_by_evaluation(gold: Callable[[int], str]) -> None:
-    power = [1]
-    for _ in range(6):
-        power = [
-            sum(power[i] * c for i in range(len(power)) if 0 <= (j := k - i) < 4 for c in [(2, -3, 1, 4)[j]])
-            for k in range(len(power) + 3)
-        ]
-    assert power[9] == int(gold(8))
+def _product(left: list[int], right: list[int]) -> list[int]:
+    size = len(left) + len(right) - 1
+    return [sum(left[i] * right[k - i] for i in range(len(left)) if 0 <= k - i < len(right)) for k in range(size)]
+
+
+def test_coefficients_by_convolution_and_by_evaluation(gold: Callable[[int], str]) -> None:
+    expansion = reduce(_product, [[2, -3, 1, 4]] * 6 + [[1, 2, 0, -1, 3]] * 5)
+    assert tuple(expansion[15:18]) == tuple(_read(gold(8)))
     # Kronecker: at a base far above twice every coefficient the digits are the coefficients.
-    base = 10**12
-    shifted = (2 - 3 * base + base**2 + 4 * base**3) ** 6 + sum(base // 2 * base**k for k in range(19))
-    assert shifted // base**9 % base - base // 2 == int(gold(8))
+    base = 10**15
+    number = (2 - 3 * base + base**2 + 4 * base**3) ** 6 * (1 + 2 * base - base**3 + 3 * base**4) ** 5
+    shifted = number + sum(base // 2 * base**k for k in range(39))
+    assert tuple(shifted // base**k % base - base // 2 for k in (15, 16, 17)) == tuple(_read(gold(8)))
 
 
 def test_rising_triple_by_states_and_by_clusters(gold: Callable[[int], str]) -> None:

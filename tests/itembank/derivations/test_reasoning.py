@@ -1,10 +1,10 @@
 """The gold answers of the reasoning items, found by exhaustive search or by simulation."""
 
+import re
 from collections import Counter
-from collections.abc import Callable
-from fractions import Fraction
+from collections.abc import Callable, Iterator
 from itertools import permutations, product
-from math import comb, factorial, isqrt
+from math import ceil, factorial, isqrt
 from typing import Any
 
 import pytest
@@ -18,6 +18,12 @@ def expect() -> Callable[[int], Any]:
     return lambda number: items[f"reasoning-{number:02d}"].expect
 
 
+@pytest.fixture(scope="module")
+def prompt() -> Callable[[int], str]:
+    items = load_bank().by_id
+    return lambda number: str(items[f"reasoning-{number:02d}"].messages[0]["content"])
+
+
 def test_ages_have_exactly_one_order(expect: Callable[[int], Any]) -> None:
     found = []
     for order in permutations(["Ana", "Ben", "Cem", "Dita", "Eli"]):
@@ -27,24 +33,39 @@ def test_ages_have_exactly_one_order(expect: Callable[[int], Any]) -> None:
     assert found == [expect(1)["values"]]
 
 
-def _one_pass(row: str) -> str:
-    row = row[0] + row[6] + row[2:6] + row[1] + row[7:]
-    row = row[1:] + row[0]
-    row = row[:2] + row[2:6][::-1] + row[6:]
-    moved = row[4] + row[:4] + row[5:]
-    row = row.translate(str.maketrans("EK", "KE")) if row.index("E") < row.index("B") else moved
-    row = row[-3:] + row[:-3]
-    first, second = (3, 7) if row[3] in "AE" else (0, 8)
-    row = row.translate(str.maketrans(row[first] + row[second], row[second] + row[first]))
-    row = row.replace("B", "").replace("F", "FB")
-    return "".join(row[i + 1] + row[i] for i in range(0, 8, 2)) + row[8]
+def _exchange(row: str, first: int, second: int) -> str:
+    """The row with the cards at two positions, counted from 1, exchanged."""
+    pair = row[first - 1] + row[second - 1]
+    return row.translate(str.maketrans(pair, pair[::-1]))
 
 
-def test_cards_after_three_passes(expect: Callable[[int], Any]) -> None:
-    row = "ABCDEFGHK"
-    for _ in range(3):
-        row = _one_pass(row)
-    assert list(row) == expect(2)["values"]
+def _one_pass(row: str, number: int) -> tuple[str, list[bool]]:
+    row = _exchange(row, 3, 12)
+    row = row[1:] + row[0] if number % 2 else row[0] + row[2:] + row[1]
+    row = row[:3] + row[9:2:-1] + row[10:]
+    left = row.index("E") < row.index("B")
+    at = row.index("E") + 1
+    row = _exchange(row, at, at + 1) if left else row[8] + row[:8] + row[9:]
+    block = 3 if set("AP") & set(row[-4:]) else 4
+    row = row[-block:] + row[:-block]
+    vowel = row[5] in "AEO"
+    row = _exchange(row, 6, 13) if vowel else _exchange(row, 1, 15)
+    near = bool(re.search("F.?K|K.?F", row))
+    if not near:
+        row = row.replace("K", "").replace("F", "FK")
+        row = re.sub("(.)(.)", r"\2\1", row)
+    turned = row.index("N") < row.index("H")
+    return row[::-1] if turned else row, [left, vowel, near, turned]
+
+
+def test_cards_after_eight_passes(expect: Callable[[int], Any]) -> None:
+    row, taken = "ABCDEFGHKLMNOPQ", []
+    for number in range(1, 9):
+        row, branches = _one_pass(row, number)
+        taken.append(branches)
+    counts = [sum(column) for column in zip(*taken, strict=True)]
+    assert [*row, *map(str, counts)] == expect(2)["values"]
+    assert all(3 <= count <= 5 for count in counts)
 
 
 def _vell(expression: str) -> str:
@@ -70,22 +91,45 @@ def test_vell_arithmetic(expect: Callable[[int], Any]) -> None:
     assert int(expect(3)["values"][1].lstrip("-")[::-1]) == 108
 
 
-def test_socks_by_sequences_and_by_counting(expect: Callable[[int], Any]) -> None:
-    socks = "bbbbbgggww"
-    stopped: Counter[bool] = Counter()
-    for sequence, ways in Counter(map("".join, set(permutations(socks, 5)))).items():
-        weight = ways
-        left = Counter(socks)
-        for sock in sequence:
-            weight *= left[sock]
-            left[sock] -= 1
-        pairs = [sum(n // 2 for n in Counter(sequence[:k]).values()) for k in (4, 5)]
-        if pairs == [1, 2]:
-            stopped[max(Counter(sequence).values()) >= 4] += weight
-    assert Fraction(stopped[True], stopped.total()) == Fraction(expect(4)["value"])
-    # Second route: the hand after four draws, then the fifth sock. Same colour: three black and one other, then black.
-    same = Fraction(comb(5, 3) * 5, comb(10, 4)) * Fraction(2, 6)
-    assert same == Fraction(stopped[True], factorial(10) // factorial(5))
+def _neighbours(one: int, other: int) -> bool:
+    return abs(one - other) == 1 and one + other != 7
+
+
+def _seated(seat: dict[str, int]) -> bool:
+    a, b, c, d, e, f, g = (seat[name] for name in "ABCDEFG")
+    return (
+        not _neighbours(a, b)
+        and c < d
+        and f - e in (2, 3)
+        and g in (1, 4, 6)
+        and not _neighbours(g, a)
+        and not (b in (1, 7) and _neighbours(c, d))
+        and not (_neighbours(b, d) and g < b)
+        and not (a <= 3 and f <= 4)
+    )
+
+
+def _placings() -> Iterator[dict[str, int]]:
+    """Arrangements person by person: E with F first, then G, A, B, and C and D take what is left in order."""
+    sides = [{1, 2, 3}, {4, 5, 6, 7}]
+    beside = {s: {n for side in sides if s in side for n in side & {s - 1, s + 1}} for s in range(1, 8)}
+    for e, gap in product(range(1, 8), (2, 3)):
+        for g in {1, 4, 6} - {e, e + gap} if e + gap <= 7 else set():
+            for a in set(range(1, 8)) - {e, e + gap, g} - beside[g]:
+                if a <= 3 and e + gap < 5:
+                    continue
+                for b in set(range(1, 8)) - {e, e + gap, g, a} - beside[a]:
+                    c, d = sorted(set(range(1, 8)) - {e, e + gap, g, a, b})
+                    if (b in (1, 7) and d in beside[c]) or (d in beside[b] and g < b):
+                        continue
+                    yield {"A": a, "B": b, "C": c, "D": d, "E": e, "F": e + gap, "G": g}
+
+
+def test_seats_by_all_orders_and_by_placing(expect: Callable[[int], Any]) -> None:
+    tried = [dict(zip(order, range(1, 8), strict=True)) for order in permutations("ABCDEFG")]
+    found = [seat for seat in tried if _seated(seat)]
+    assert {frozenset(s.items()) for s in found} == {frozenset(s.items()) for s in _placings()}
+    assert [str(sum(seat["B"] == place for seat in found)) for place in range(1, 8)] == expect(4)["values"]
 
 
 def test_islanders_have_exactly_one_reading(expect: Callable[[int], Any]) -> None:
@@ -105,27 +149,41 @@ def test_islanders_have_exactly_one_reading(expect: Callable[[int], Any]) -> Non
     assert found == [expect(5)["values"]]
 
 
-def test_workshop_simulation(expect: Callable[[int], Any]) -> None:
-    minutes = dict(zip("abcdefghi", (5, 3, 6, 4, 2, 7, 3, 4, 5), strict=True))
-    after = {"c": "a", "d": "b", "e": "b", "f": "ad", "g": "e", "h": "cg", "i": "d"}
-    finished: dict[str, int] = {}
-    free = {"P": 0, "Q": 0}
-    for now in range(100):
-        for machine in "PQ":
-            if free[machine] > now:
+def _may_start(machine: str, minutes: int, now: int) -> bool:
+    inside = any(now < end and now + minutes > begin for begin, end in ((14, 18), (31, 35)))
+    return machine != "Q" or (minutes <= 6 and not inside)
+
+
+def _workshop(jobs: dict[str, tuple[int, str]]) -> dict[str, str]:
+    """From what the finished jobs set free: a job leaves `waits` for `ready`, and `ready` when it starts."""
+    waits = {job: set(after) for job, (_, after) in jobs.items()}
+    ready = {job: 0 for job, after in waits.items() if not after}
+    free, result, ends = dict.fromkeys("PQR", 0), dict[str, str](), dict[str, int]()
+    for now in range(200):
+        for job in [j for j, end in ends.items() if end == now]:
+            for other in [o for o, after in waits.items() if job in after]:
+                waits[other].remove(job)
+                if not waits[other]:
+                    ready[other] = now
+        for machine in [m for m in "PQR" if free[m] <= now]:
+            fitting = [(ready[j], j) for j in ready if _may_start(machine, jobs[j][0], now)]
+            if not fitting:
                 continue
-            ready = [
-                job
-                for job in minutes
-                if job not in finished and all(finished.get(other, 999) <= now for other in after.get(job, ""))
-            ]
-            if machine == "Q":
-                ready = [j for j in ready if minutes[j] <= 6 and (now >= 18 or now + minutes[j] <= 14)]
-            if ready:
-                job = min(ready, key=lambda name: (-minutes[name], name))
-                finished[job] = now + minutes[job]
-                free[machine] = finished[job] + 2 * (machine == "P")
-    assert [str(finished[job]) for job in sorted(minutes)] == expect(6)["values"]
+            ripe = [pair for pair in fitting if pair[0] + 5 <= now]
+            job = min(ripe)[1] if ripe else min((-jobs[j][0], j) for _, j in fitting)[1]
+            del ready[job]
+            ends[job] = now + (ceil(jobs[job][0] * 1.5) if machine == "R" else jobs[job][0])
+            free[machine] = ends[job] + 2 * (machine == "P")
+            result[job] = f"{machine}{ends[job]}"
+    return result
+
+
+def test_workshop_simulation(prompt: Callable[[int], str], expect: Callable[[int], Any]) -> None:
+    rows = re.findall(r"^\| (\w) \| (\d+) \|([\w ]*)\|$", prompt(6), re.MULTILINE)
+    jobs = {job: (int(minutes), after.replace("and", "").replace(" ", "")) for job, minutes, after in rows}
+    assert "".join(jobs) == "abcdefghijklmnopqrst"
+    result = _workshop(jobs)
+    assert [result[job] for job in sorted(jobs)] == expect(6)["values"]
 
 
 def _prime(n: int) -> bool:
