@@ -4,10 +4,9 @@ import copy
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import jsonschema
@@ -62,59 +61,154 @@ def _cents(euros: Decimal) -> int:
     return int((euros * 100).quantize(Decimal(1), ROUND_HALF_UP))
 
 
-def test_invoice(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
-    rows = [
-        [c.strip() for c in line.strip("|").split("|")] for line in re.findall(r"^\| \d.*$", prompt(2), re.MULTILINE)
-    ]
+def _rows(text: str, columns: int) -> list[list[str]]:
+    """The body rows of all tables with that many columns, one after the other."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    return [row for row in rows if len(row) == columns and row[0] not in ("---", "Art.", "Nr.", "site", "no.")]
+
+
+def _german(text: str) -> Decimal:
+    return Decimal(text.replace(".", "").replace(",", ".").replace("2½", "2.5"))
+
+
+GERMAN_UNITS: dict[str, tuple[str, Decimal]] = {
+    word: (unit, Decimal(factor))
+    for unit, factors in {
+        "m": {"m": "1", "cm": "0.01", "km": "1000"},
+        "kg": {"g": "0.001", "t": "1000"},
+        "l": {"l": "1", "ml": "0.001"},
+        "Stück": {"Stück": "1", "Dtzd.": "12", "Gros": "144"},
+    }.items()
+    for word, factor in factors.items()
+}
+
+
+def _amount(text: str) -> tuple[Decimal, str]:
+    if match := re.fullmatch(r"(\d+) Dosen à (.*)", text):
+        each, unit = _amount(match[2])
+        return int(match[1]) * each, unit
+    number, word = text.split(" ")
+    unit, factor = GERMAN_UNITS[word]
+    return _german(number) * factor, unit
+
+
+def _plain(number: Decimal) -> int | float:
+    return int(number) if number == int(number) else float(number)
+
+
+def _billed(deliveries: list[list[str]], prices: dict[str, list[str]]) -> list[dict[str, Any]]:
     lines = []
-    net: dict[str, int] = {}
-    for number, article, amount, price, discount, tax in rows:
-        value = Decimal(amount.replace(",", ".")) * Decimal(price.split()[0].replace(",", "."))
-        value *= 1 - (Decimal(0) if discount == "–" else Decimal(discount.split()[0]) / 100)
-        rate = tax.split()[0]
-        lines.append({"pos": int(number), "artikel": article, "netto_cent": _cents(value), "ust_prozent": int(rate)})
-        net[rate] = net.get(rate, 0) + _cents(value)
-    tax_cents = {rate: _cents(Decimal(cents) * int(rate) / 10000) for rate, cents in net.items()}
-    day = date(2028, 1, 31)
+    for number, day, article, text in deliveries:
+        amount, unit = _amount(text)
+        _, kind, old, new, tax = prices[article]
+        assert unit == kind
+        price = _german((old if day < "15" else new).split()[0])
+        steps = ((1000, 7), (300, 4)) if article == "S4" else ((250, 5), (100, 3))
+        percent = next((p for least, p in steps if amount >= least), 0) if tax == "19 %" else 0
+        net = _cents(amount * price - amount * price * percent / 100)
+        lines.append({"nr": int(number), "menge": amount, "rabatt_prozent": percent, "netto_cent": net, "art": article})
+    return lines
+
+
+def test_invoice(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
+    prices = {row[0]: row[1:] for row in _rows(prompt(2), 6)}
+    booked = {row[0]: row for row in _rows(prompt(2), 4)}
+    assert (len(prices), len(booked)) == (6, 18)
+    booked["7"][1], booked["5"][3], booked["11"][3], booked["12"][2] = "15.03.", "4.250 g", "100 l", "N6"
+    del booked["13"]
+    lines = _billed(list(booked.values()), prices)
+    articles = []
+    taxes = {"7": {"netto_cent": 0, "ust_cent": 0}, "19": {"netto_cent": 0, "ust_cent": 0}}
+    for article in sorted(prices):
+        mine = [line for line in lines if line["art"] == article]
+        net = sum(line["netto_cent"] for line in mine)
+        articles.append({"art": article, "menge": _plain(sum(line["menge"] for line in mine)), "netto_cent": net})
+        taxes[prices[article][4].split()[0]]["netto_cent"] += net
+    for rate, tax in taxes.items():
+        tax["ust_cent"] = _cents(Decimal(tax["netto_cent"] * int(rate)) / 10000)
+    gross = sum(sum(tax.values()) for tax in taxes.values())
+    discount = _cents(Decimal(gross) / 5000)
+    shown = [{**line, "menge": _plain(line["menge"])} for line in sorted(lines, key=lambda line: -line["netto_cent"])]
+    for line in shown:
+        del line["art"]
     expected = {
-        "kunde": {"art": "firma", "name": "Böhm & Söhne GmbH", "ust_id": "DE811569869"},
-        "positionen": lines,
-        "summe": {
-            "netto_cent": sum(net.values()),
-            "ust_cent": tax_cents,
-            "brutto_cent": sum(net.values()) + sum(tax_cents.values()),
-        },
-        "faellig": (day + timedelta(days=30)).isoformat(),
-        "skonto": {"prozent": 2, "bis": (day + timedelta(days=10)).isoformat()},
+        "lieferungen": shown,
+        "artikel": articles,
+        "steuer": taxes,
+        "brutto_cent": gross,
+        "skonto_cent": discount,
+        "zahlbetrag_cent": gross - discount,
     }
     _same(gold(2), expected)
+    assert len({line["netto_cent"] for line in lines}) == len(lines) == 17
 
 
-def test_windows(gold: Callable[[int], Any]) -> None:
-    def start(hours: float, day: int, month: int, hour: int, minute: int) -> datetime:
-        return datetime(2027, month, day, hour, minute, tzinfo=timezone(timedelta(hours=hours)))
+def _instant(site: list[str], local: str) -> datetime:
+    """The instant at which a clock of the site shows that time; there is exactly one."""
+    day, month, clock = re.fullmatch(r"(\d+) (April|May) ([\d:]+)", local).groups()  # type: ignore[union-attr]
+    naive = f"2027-{4 if month == 'April' else 5:02d}-{int(day):02d}T{clock}"
+    change = datetime.max.replace(tzinfo=UTC) if site[2] == "never" else datetime.fromisoformat(site[2])
+    before = datetime.fromisoformat(naive + site[1])
+    found = [before] if before < change else []
+    if site[2] != "never" and (after := datetime.fromisoformat(naive + site[3])) >= change:
+        found.append(after)
+    assert len(found) == 1
+    return found[0].astimezone(UTC)
 
-    upgrade, router = 150, 45
-    plan = [
-        ("Perth", "upgrade", start(8, 1, 5, 1, 30), upgrade),
-        ("Quito", "replacement", start(-5, 30, 4, 23, 0), router),
-        ("Nuuk", "drill", start(-2, 30, 4, 22, 10), 115),
-        ("Pune", "test", start(5.5, 1, 5, 10, 15), 120),
-        ("Perth", "drill", start(8, 1, 5, 1, 30) + timedelta(minutes=upgrade), 2 * router),
-    ]
+
+def _planned(prompt: str) -> dict[int, tuple[str, datetime, datetime]]:
+    rows = _rows(prompt, 4)
+    sites = {row[0]: row for row in rows if not row[0].isdigit()}
+    plan = {}
+    for number, site, start, text in (row for row in rows if row[0].isdigit()):
+        begin = _instant(sites[site], start)
+        length = re.fullmatch(r"lasts (\d+) min", text)
+        end = begin + timedelta(minutes=int(length[1])) if length else _instant(sites[site], text[len("until ") :])
+        plan[int(number)] = (site, begin, end)
+    assert list(plan) == list(range(1, 15))
+    return plan
+
+
+def _moved(plan: dict[int, tuple[str, datetime, datetime]]) -> None:
+    """The changes that the prompt lists: minutes that are added to start and end."""
+    for number, first, second in ((3, 0, 35), (4, 25, 0), (9, 0, 110 - 165), (10, -40, -40)):
+        site, begin, end = plan[number]
+        plan[number] = (site, begin + timedelta(minutes=first), end + timedelta(minutes=second))
+    del plan[7]
+    plan[13] = ("Corum", plan[12][2], plan[12][2] + timedelta(minutes=55))
+
+
+def test_windows(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
+    plan = _planned(prompt(3))
+    _moved(plan)
+
+    def shown(instant: datetime) -> str:
+        return instant.strftime("%Y-%m-%dT%H:%MZ")
+
+    first, last = min(p[1] for p in plan.values()), max(p[2] for p in plan.values())
+    minutes = [first + timedelta(minutes=m) for m in range(int((last - first).total_seconds()) // 60)]
+    held = [{n for n, (_, begin, end) in plan.items() if begin <= minute < end} for minute in minutes]
     windows = []
-    for site, kind, begin, minutes in sorted(plan, key=lambda entry: entry[2]):
-        hours, rest = divmod(minutes, 60)
-        window: dict[str, Any] = {"site": site, "kind": kind, "cancelled": site == "Pune"}
-        window["start"] = begin.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        window["duration"] = "PT" + (f"{hours}H" if hours else "") + (f"{rest}M" if rest else "")
-        if window["cancelled"]:
-            window["reason"] = "no operator on site"
-        windows.append(window)
-    held = sorted((begin, begin + timedelta(minutes=m)) for site, _, begin, m in plan if site != "Pune")
-    gaps = [int((later[0] - earlier[1]).total_seconds()) // 60 for earlier, later in pairwise(held)]
-    total = sum(m for site, _, _, m in plan if site != "Pune")
-    _same(gold(3), {"windows": windows, "total_minutes": total, "longest_gap_minutes": max(gaps)})
+    for number, (_, begin, end) in sorted(plan.items(), key=lambda pair: pair[1][1]):
+        others = sorted(set().union(*(h for h in held if number in h)) - {number})
+        length = sum(number in h for h in held)
+        windows.append({"no": number, "start": shown(begin), "end": shown(end), "minutes": length, "overlaps": others})
+    starts = [i for i, h in enumerate(held) if not h and held[i - 1]]
+    ends = [i + 1 for i, h in enumerate(held) if not h and held[i + 1]]
+    busiest = max(map(len, held))
+    expected = {
+        "windows": windows,
+        "site_minutes": {
+            s: sum(plan[n][0] == s for h in held for n in h) for s in ("Arvik", "Belloc", "Corum", "Dabra")
+        },
+        "gaps": [{"from": shown(minutes[i]), "to": shown(minutes[k])} for i, k in zip(starts, ends, strict=True)],
+        "double_minutes": sum(len(h) >= 2 for h in held),
+        "most": {
+            "number": busiest,
+            "from": shown(next(m for m, h in zip(minutes, held, strict=True) if len(h) == busiest)),
+        },
+    }
+    _same(gold(3), expected)
 
 
 def test_arabic_stock(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
@@ -267,31 +361,76 @@ def test_card(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
     _same(gold(8), {**card, "member": True, "email": None})
 
 
-def test_log(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
-    readings: list[dict[str, Any]] = []
+def _celsius(value: str) -> Decimal | None:
+    match = re.fullmatch(r"(-?[0-9]+(?:\.[0-9]+)?)([CF])", value)
+    if not match:
+        return None
+    degrees = Decimal(match[1]) if match[2] == "C" else (Decimal(match[1]) - 32) / Decimal("1.8")
+    return degrees.quantize(Decimal("0.1"), ROUND_HALF_UP)
+
+
+def _read_log(lines: list[str]) -> tuple[list[tuple[int, int, str, str]], list[dict[str, Any]]]:
+    """The lines that count as (line, seconds, sensor, value), and the rejected ones."""
+    kept: list[tuple[int, int, str, str]] = []
     rejected = []
-    for number, line in enumerate(BLOCK.findall(prompt(9))[0].splitlines(), 1):
+    shut: dict[str, bool] = {}
+    for number, line in enumerate(lines, 1):
         clock, sensor, kind, value = line.split(" ", 3)
         hours, minutes, seconds = map(int, clock.split(":"))
-        reading = {"line": number, "at": hours * 3600 + minutes * 60 + seconds, "sensor": sensor, "kind": kind}
-        if hours > 23 or minutes > 59 or seconds > 59:
-            rejected.append({"line": number, "why": "time"})
-        elif {"T": "temp", "D": "door", "M": "msg"}[sensor[0]] != kind:
-            rejected.append({"line": number, "why": "sensor"})
-        elif kind == "temp" and (match := re.fullmatch(r"(-?\d+(?:\.\d+)?)([CF])", value)):
-            degrees = Decimal(match[1])
-            if match[2] == "F":
-                degrees = (degrees - 32) * 5 / 9
-            degrees = degrees.quantize(Decimal("0.1"), ROUND_HALF_UP)
-            readings.append({**reading, "celsius": int(degrees) if degrees == int(degrees) else float(degrees)})
-        elif kind == "door" and value in ("open", "closed"):
-            readings.append({**reading, "open": value == "open"})
-        elif kind == "msg" and len(value) > 1 and value[0] == value[-1] == '"':
-            readings.append({**reading, "text": value[1:-1].replace('\\"', '"')})
-        else:
-            rejected.append({"line": number, "why": "value"})
-    counts = {kind: sum(r["kind"] == kind for r in readings) for kind in ("temp", "door", "msg")}
-    _same(gold(9), {"readings": readings, "rejected": rejected, "counts": counts})
+        at = (hours * 60 + minutes) * 60 + seconds + (86400 if hours < 22 else 0)
+        fits = {
+            "temp": _celsius(value) is not None,
+            "door": value in ("open", "closed"),
+            "msg": len(value) > 1 and value[0] == value[-1] == '"',
+        }
+        faults = {
+            "time": hours > 23 or minutes > 59 or seconds > 59,
+            "sensor": {"temp": "T", "door": "D", "msg": "M"}[kind] != sensor[0],
+            "value": not fits[kind],
+            "order": bool(kept) and at < kept[-1][1],
+            "repeat": kind == "door" and shut.get(sensor, True) == (value == "closed"),
+        }
+        if any(faults.values()):
+            rejected.append({"line": number, "why": next(why for why, found in faults.items() if found)})
+            continue
+        kept.append((number, at, sensor, value))
+        if kind == "door":
+            shut[sensor] = value == "closed"
+    return kept, rejected
+
+
+def test_log(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> None:
+    kept, rejected = _read_log(BLOCK.findall(prompt(9))[0].splitlines())
+    assert {r["why"] for r in rejected} == {"time", "sensor", "value", "order", "repeat"}
+    last = kept[-1][1]
+    temperatures: list[dict[str, Any]] = []
+    doors: list[dict[str, Any]] = []
+    for sensor in {line[2] for line in kept}:
+        mine = [line for line in kept if line[2] == sensor]
+        if sensor[0] == "T":
+            degrees = [d for line in mine if (d := _celsius(line[3])) is not None]
+            mean = (sum(degrees, Decimal(0)) / len(degrees)).quantize(Decimal("0.01"), ROUND_HALF_UP)
+            values = {"lowest": min(degrees), "highest": max(degrees), "mean": mean}
+            numbers = {key: _plain(value) for key, value in values.items()}
+            temperatures.append({"sensor": sensor, "readings": len(degrees), **numbers})
+        if sensor[0] == "D":
+            times = [line[1] for line in mine] + [last] * (len(mine) % 2)
+            spans = [end - begin for begin, end in zip(times[::2], times[1::2], strict=True)]
+            sums = {"open_seconds": sum(spans), "longest_seconds": max(spans)}
+            doors.append({"sensor": sensor, "openings": len(spans), **sums})
+    messages = []
+    for number, at, sensor, value in kept:
+        if sensor[0] == "M":
+            text = re.sub(r'\\"', '"', value[1:-1])
+            messages.append({"line": number, "at": at, "text": text, "length": len(text)})
+    expected = {
+        "rejected": rejected,
+        "temperatures": sorted(temperatures, key=lambda entry: entry["mean"]),
+        "doors": sorted(doors, key=lambda entry: entry["open_seconds"], reverse=True),
+        "messages": messages,
+        "last_at": last,
+    }
+    _same(gold(9), expected)
 
 
 def _merged(below: Any, layer: dict[str, Any]) -> dict[str, Any]:
