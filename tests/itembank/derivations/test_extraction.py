@@ -29,11 +29,6 @@ def table(text: str) -> list[list[str]]:
     return rows[1:]
 
 
-def grams(text: str) -> Fraction:
-    number, unit = re.fullmatch(r"([\d. ]+) (g|kg|mg)", text).groups()
-    return Fraction(number.replace(" ", "")) * {"g": 1, "kg": 1000, "mg": Fraction(1, 1000)}[unit]
-
-
 def decimals(value: Fraction) -> str:
     cents = value * 100
     assert cents.denominator == 1
@@ -86,20 +81,47 @@ def test_walk_and_beamer() -> None:
     assert prompt("extraction-02").count("Ahlwardt") == 1
 
 
-def test_salt_works() -> None:
-    text = " ".join(prompt("extraction-03").split())
-    excess = Fraction("0.15")
-
-    def scale_b(reading: Fraction) -> Fraction:
-        return reading - excess if reading > 100 else reading
-
-    dish3, dried3 = grams("61.85 g"), scale_b(grams("188.05 g"))
-    dish5, dried5 = grams("58 850 mg"), scale_b(grams("171.4 g"))
-    dish6, dried6, wet6 = scale_b(grams("60.40 g")), scale_b(grams("174.1 g")), scale_b(grams("203.30 g"))
-    for reading in ("61.85 g", "188.05 g", "58 850 mg", "171.4 g", "174.1 g", "203.30 g", "60.40 g", "0.15 g"):
-        assert text.count(reading) == 1
-    derived = [dried3 - dish3, dried5 - dish5, dried6 - dish6, wet6 - dried6]
-    assert values("extraction-03") == [decimals(value) for value in derived]
+def test_weighbridge() -> None:
+    """Line by line, in exact fractions; what the prompt says is checked against it before it is used."""
+    text = prompt("extraction-03")
+    rows = {}
+    for line in text.splitlines():
+        if line.count("|") == 5:
+            number, wagon, goods, reading, mark, _ = (cell.strip() for cell in line.split("|"))
+            rows[int(number)] = {"wagon": wagon, "goods": goods, "reading": reading.split(), "mark": mark}
+    assert list(rows) == list(range(1, 35))
+    tares = dict(re.findall(r"wagon (\d+): (\d+)", text))
+    assert len(tares) == 7
+    assert (rows[6]["wagon"], rows[27]["wagon"], rows[30]["mark"]) == ("2", "13", "D")
+    rows[6]["wagon"] = "12"  # correction 1, moved by 3
+    for field in ("reading", "mark"):  # correction 2, changed by 6
+        rows[8][field], rows[19][field] = rows[19][field], rows[8][field]
+    for number in range(11, 20):
+        if rows[number]["wagon"] == "4":
+            rows[number]["goods"] = "soda"
+    del rows[21]  # correction 7 instead of 4
+    rows[27]["wagon"] = "3"
+    rows[30]["mark"] = ""
+    net = {}
+    for number, row in rows.items():
+        figure, unit = row["reading"]
+        weight = Fraction(figure) * {"kg": 1, "cwt": 50}[unit]
+        tare = int(tares[row["wagon"]])
+        if row["wagon"] == "3" and number > 12:
+            tare = 452
+        elif row["wagon"] == "11" and number > 23:
+            tare = int(tares["12"])
+        off = 80 * (row["mark"] == "D") + 6 * (9 <= number <= 17) if unit == "kg" else 0
+        net[number] = weight - tare - off
+    totals = [
+        sum(net[number] for number, row in rows.items() if row["goods"] == goods)
+        for goods in ("salt", "soda", "lime", "slag")
+    ]
+    assert sum(totals) == sum(net.values())
+    best = sorted(net, key=lambda number: net[number])[-2:]
+    assert net[best[0]] < net[best[1]]
+    loads = sum(row["wagon"] == "3" for row in rows.values())
+    assert values("extraction-03") == [str(value) for value in (*totals, loads, best[1])]
 
 
 def test_works_on_the_third_pier() -> None:
@@ -140,18 +162,20 @@ def test_landings() -> None:
             assert row[1:5] == following[1:5]
     weighed_later = {9: Fraction(412), 24: Fraction(388)}
     assert {row[0] for row in rows if row[4].startswith("(")} == set(weighed_later)
-    cod, rose, haddock = Fraction(0), 0, []
-    for number, boat, species, boxes, kg, notes in rows:
+    kg = dict.fromkeys(("cod", "haddock", "saithe", "ling", "hake"), Fraction(0))
+    rose, marie, haddock = 0, 0, []
+    for number, boat, species, boxes, figure, notes in rows:
         if notes & {"d", "f"}:
             continue
-        weight = weighed_later.get(number) or Fraction(kg) * (50 if "b" in notes else 1)
+        weight = weighed_later.get(number) or Fraction(figure) * (50 if "b" in notes else 1)
         weight -= 3 * boxes * ("a" in notes) + 50 * ("c" in notes)
         species = "saithe" if "g" in notes else species
-        cod += weight if species == "cod" else 0
+        kg[species] += weight
         rose += boat == "Sea Rose"
+        marie += boxes * (boat == "Marie")
         if species == "haddock" and weight > 400:
             haddock.append(str(number))
-    assert values("extraction-07") == [str(cod), str(rose), "/".join(haddock)]
+    assert values("extraction-07") == [*map(str, kg.values()), str(rose), str(marie), "/".join(haddock)]
 
 
 def test_lease_with_three_amendments() -> None:
@@ -199,32 +223,52 @@ def test_rigging_list() -> None:
     ]
 
 
-def test_keys() -> None:
-    keys = dict.fromkeys("1234567", "Quill")
+def corrected_entries(text: str) -> list[str]:
+    """The entries of the key book as they read in the end; the one that did not happen is left out."""
+    log, _, rest = text.partition("Corrections, ")
+    entries = dict(re.findall(r"^(\d+)\. (.+)$", log, re.MULTILINE))
+    assert list(entries) == [str(number) for number in range(1, 44)]
+    said = dict(re.findall(r"^([A-G])\. (.+)$", rest, re.MULTILINE))
+    gone = re.search(r"about entry (\d+); entry (\d+) did happen", said["D"])
+    assert said["B"] == f"Entry {gone[2]} did not happen."
+    withdrawn = re.fullmatch(r"Entry (\d+): .+", said["E"])[1]
+    assert said["G"] == f"Correction E is withdrawn; entry {withdrawn} stands as printed."
+    for letter in "ACF":
+        number, old, new = re.fullmatch(r'Entry (\d+): for "?(.+?)"? read "?(.+?)"?\.', said[letter]).groups()
+        assert len(re.findall(rf"\b{old}\b", entries[number])) == 1
+        entries[number] = re.sub(rf"\b{old}\b", new, entries[number])
+    del entries[gone[1]]
+    return list(entries.values())
 
-    def hand(key: str, giver: str, taker: str) -> None:
-        assert keys[key] == giver
-        keys[key] = taker
 
-    hand("2", "Quill", "Roe")
-    hand("5", "Quill", "Roe")
-    hand("6", "Quill", "pilot")
-    hand("5", "Roe", "Davin")
-    hand("1", "Quill", "painter")
-    hand("1", "painter", "Rowe")
-    assert [key for key, holder in keys.items() if holder == "Roe"] == ["2"]
-    hand("1", "Rowe", "Roe")
-    hand("2", "Roe", "Rowe")
-    hand("6", "pilot", "Davin")
-    hand("5", "Davin", "pilot")
-    assert [key for key, holder in keys.items() if holder == "Davin"] == ["6"]
-    hand("6", "Davin", "painter")
-    keys["4b"] = "Davin"
-    hand("7", "Quill", "pilot")
-    assert [key for key, holder in keys.items() if holder == "Rowe"] == ["2"]
-    hand("2", "Rowe", "Quill")
-    hand("4", "Quill", "Rowe")
-    assert values("extraction-10") == [*(keys[key] for key in ("1", "2", "3", "4", "5", "6", "7", "4b")), "NOT STATED"]
+def test_key_book() -> None:
+    text = prompt("extraction-10")
+    rings = {name: set(map(int, own.split(", "))) for name, own in re.findall(r"^- (\w+): (.+)$", text, re.MULTILINE)}
+    assert sorted(key for ring in rings.values() for key in ring) == list(range(1, 17))
+
+    def hand(giver: str, keys: set[int], taker: str) -> None:
+        assert giver != taker
+        assert keys <= rings[giver]
+        rings[giver] -= keys
+        rings[taker] |= keys
+
+    for entry in corrected_entries(text):
+        if found := re.fullmatch(r"(\w+) gives key (\d+) to (\w+)\.", entry):
+            hand(found[1], {int(found[2])}, found[3])
+        elif found := re.fullmatch(r"(\w+) and (\w+) exchange keys: \1 gives (\d+), \2 gives (\d+)\.", entry):
+            hand(found[1], {int(found[3])}, found[2])
+            hand(found[2], {int(found[4])}, found[1])
+        elif found := re.fullmatch(r"(\w+) gives the key with the (\w+) number that \1 has to (\w+)\.", entry):
+            assert len(rings[found[1]]) > 1
+            hand(found[1], {{"lowest": min, "highest": max}[found[2]](rings[found[1]])}, found[3])
+        elif found := re.fullmatch(r"Whoever has key (\d+) hands it to (\w+)\.", entry):
+            key = int(found[1])
+            hand(next(name for name, ring in rings.items() if key in ring), {key}, found[2])
+        else:
+            giver, taker = re.fullmatch(r"(\w+) hands every key that \1 has to (\w+)\.", entry).groups()
+            hand(giver, set(rings[giver]), taker)
+    holders = {key: name for name, ring in rings.items() for key in ring}
+    assert values("extraction-10") == [*(holders[key] for key in range(1, 17)), str(len(rings["Rowe"]))]
 
 
 def test_every_item_is_derived() -> None:
