@@ -80,45 +80,69 @@ def test_ferry_claims() -> None:
     assert labels == ITEMS["classification-02"].expect["values"]
 
 
+def berth_class(case: str, before: list[str]) -> str:
+    """One boat through the steps A to I; lengths in tenths of a metre, so that no border is blurred."""
+    pattern = (
+        r"length (\d+\.\d) m, draught (\d\.\d) m, (\w+), beam (\d\.\d) m, (\d) nights?, member: (\w+), "
+        r"pilot on board: (\w+), shore power: (\w+), arrives (\d\d:\d\d)"
+    )
+    length, draught, hull, beam, nights, member, pilot, power, arrival = re.fullmatch(pattern, case).groups()
+    tenths = {name: int(text.replace(".", "")) for name, text in (("l", length), ("d", draught), ("b", beam))}
+    place = 1 if tenths["l"] < 80 else 2 if tenths["l"] < 120 else 3 if tenths["l"] < 180 else 4
+    deep, wide = tenths["d"] >= 22, hull == "multihull" and tenths["b"] >= 56
+    for raised in (deep, wide, arrival > "20:00" and deep == wide):
+        place = min(4, place + raised)
+    if nights in "12" and not deep:
+        place = max(1, place - 1)
+    if power == "yes":
+        place = max(2, place)
+    if len(before) > 1 and {*before[-2:]} == {"SMLX"[place - 1]}:
+        place = max(1, place - 1)
+    if place == 4 and member == "yes" and hull == "monohull":
+        place = 3
+    return "HOLD" if place == 4 and pilot == "no" else "SMLX"[place - 1]
+
+
 def test_berth_classes() -> None:
-    """Lengths in centimetres, so that no border is blurred."""
-    order = ["S", "M", "L", "X"]
-    labels = []
+    labels: list[str] = []
     for case in numbered(prompt("classification-06")):
-        found = re.fullmatch(
-            r"length ([\d.]+) m, draught ([\d.]+) m, (\w+), beam ([\d.]+) m, (\d) nights?, member: (\w+), "
-            r"pilot on board: (\w+)",
-            case,
-        )
-        length, draught, beam = (round(float(found[i]) * 100) for i in (1, 2, 4))
-        place = sum(length >= border for border in (800, 1200, 1800))
-        deep = draught > 210
-        place += deep
-        place = min(place, 3) + (found[3] == "multihull" and beam > 550)
-        place = min(place, 3)
-        if int(found[5]) < 3 and not deep:
-            place = max(place - 1, 0)
-        label = order[place]
-        if label == "X" and found[7] == "no":
-            label = "HOLD"
-        labels.append("L" if found[6] == "yes" and label in ("X", "HOLD") else label)
+        labels.append(berth_class(case, labels))
+    assert len(labels) == 30
     assert labels == ITEMS["classification-06"].expect["values"]
 
 
+def batch_label(found: re.Match[str], last: dict[str, str]) -> str:
+    """One batch by the five rules, temperatures as tenths of a degree below zero: higher means less."""
+    name, thawed = found["name"], found["thawed"] == "复冻过"
+    below, off, counted, listed, broken, days = (
+        round(float(found[key]) * (10 if key == "below" else 1))
+        for key in ("below", "off", "counted", "listed", "broken", "days")
+    )
+    needed = 150 if name in {"扇贝", "蛤蜊", "牡蛎"} else 120
+    if off in range(1, 30):
+        needed -= 30
+    if below < needed:
+        return "拒收"
+    if broken * 100 > counted * 2 or counted not in (listed, listed + 1):
+        return "复检"
+    fresh = 20 if name in {"海带结", "虾皮"} else 30
+    if days < (45 if thawed else fresh):
+        return "急出"
+    return "留样" if last.get(name) in {"拒收", "复检"} else "普通"
+
+
 def test_cold_store() -> None:
-    labels = []
+    labels: list[str] = []
+    last: dict[str, str] = {}
+    pattern = (
+        r"(?P<name>\w+)：到货温度零下(?P<below>[\d.]+)度，途中停电(?P<off>\d+)分钟，实点(?P<counted>\d+)箱，"
+        r"单据(?P<listed>\d+)箱，破损(?P<broken>\d+)箱，(?P<thawed>未复冻|复冻过)，距到期(?P<days>\d+)天。"
+    )
     for case in numbered(prompt("classification-08")):
-        found = re.fullmatch(
-            r"\w+：到货温度零下([\d.]+)度，实点(\d+)箱，单据(\d+)箱，破损(\d+)箱，距保质期到期(\d+)天。", case
-        )
-        below = float(found[1])
-        counted, listed, broken, days = (int(found[i]) for i in (2, 3, 4, 5))
-        if below < 12:
-            labels.append("拒收")
-        elif 50 * broken > counted or listed != counted:
-            labels.append("复检")
-        else:
-            labels.append("急出" if days < 30 else "普通")
+        found = re.fullmatch(pattern, case)
+        labels.append(batch_label(found, last))
+        last[found["name"]] = labels[-1]
+    assert len(labels) == 26
     assert labels == ITEMS["classification-08"].expect["values"]
 
 
@@ -129,20 +153,29 @@ def test_six_weeks_of_the_allotment() -> None:
 
 
 def test_lock_gate() -> None:
+    """Kept as the gate would: a clock since the last TURN, a board with each kind's last label, a tally of TOW."""
     labels: list[str] = []
-    kinds: list[str] = []
+    board: dict[str, str] = {}
+    since_turn, tows, kind_before, passes = 99, 0, "", 0
     for case in numbered(prompt("classification-10")):
         kind, load, toll = re.fullmatch(r"(\w+), load (\d+) %, toll (\w+)", case).groups()
-        last_three, last_two, last = labels[-3:], labels[-2:], labels[-1:]
-        if toll == "unpaid" and last_three.count("TURN") == 0:
-            labels.append("TURN")
-        elif int(load) > 90 and last != ["TOW"]:
-            labels.append("TOW")
-        elif kinds[-1:] == [kind] or last_two == ["PASS"] * 2:
-            labels.append("WAIT")
+        limit = {"barge": 80}.get(kind, 90)
+        if toll == "unpaid" and since_turn >= 3:
+            label = "TURN"
+        elif toll == "paid" and board.get(kind) == "TURN":
+            label = "HOLD"
+        elif int(load) > limit and labels[-1:] != ["TOW"]:
+            label = "TOW"
+        elif kind == kind_before or passes >= 2:
+            label = "WAIT"
         else:
-            labels.append("PASS")
-        kinds.append(kind)
+            label = "SKIP" if int(load) < 30 and tows % 2 else "PASS"
+        since_turn = 0 if label == "TURN" else since_turn + 1
+        tows += label == "TOW"
+        passes = passes + 1 if label == "PASS" else 0
+        board[kind], kind_before = label, kind
+        labels.append(label)
+    assert len(labels) == 44
     assert labels == ITEMS["classification-10"].expect["values"]
 
 
