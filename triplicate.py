@@ -1,10 +1,14 @@
 """The command line: collects the commands of the four layers and runs one. Does nothing itself."""
 
 import argparse
+import io
 import os
+import signal
 import sys
+import threading
 
 COMMAND_LAYERS = ("itembank", "scorers", "runner", "reports")
+LONGEST_LINE = 4000
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,6 +39,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; the exit status is the contract's."""
     from itembank.errors import UserError
 
+    _end_in_order()
     top = parser()
     arguments = top.parse_args(argv)
     if not hasattr(arguments, "act"):
@@ -43,9 +48,10 @@ def main(argv: list[str] | None = None) -> int:
     try:
         status: int = arguments.act(arguments)
     except UserError as error:
-        from runner.redact import redacted, secret_values
+        from runner.failure import one_line
+        from runner.redact import secret_values
 
-        sys.stderr.write(f"triplicate: {redacted(str(error), secret_values())}\n")
+        sys.stderr.write(f"triplicate: {one_line(str(error), secret_values(), LONGEST_LINE)}\n")
         return 2
     except KeyboardInterrupt:
         return 130
@@ -54,6 +60,14 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status
+
+
+def _end_in_order() -> None:
+    """Take SIGTERM as Ctrl-C, so that the record says so; print what the terminal cannot show as an escape."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

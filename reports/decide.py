@@ -59,6 +59,7 @@ def guarded(protocol: "Protocol") -> int:
     """Run the protocol; 0 when it came to its end, else the exit status after saying how to go on."""
     from reports.protocol import measure_until_decided
     from runner.client import run
+    from runner.failure import one_line
     from runner.quality import ServingLost
 
     status = INCOMPLETE
@@ -66,14 +67,14 @@ def guarded(protocol: "Protocol") -> int:
         run(measure_until_decided(protocol))
         status = 0
     except* ServingLost as lost:
-        sys.stderr.write(f"triplicate: {lost.exceptions[0]}\n")
+        sys.stderr.write(f"triplicate: {one_line(str(lost.exceptions[0]))}\n")
     except* KeyboardInterrupt:
         status = INTERRUPTED
     finally:
-        for party in protocol.parties:
-            if status:
-                party.folder.update(status="interrupted" if status == INTERRUPTED else "incomplete")
-            party.folder.close()
         if status:
             sys.stderr.write(f"resume with: triplicate decide --resume {protocol.candidate.path}\n")
+        for party in protocol.parties:
+            if status:
+                party.folder.end("interrupted" if status == INTERRUPTED else "incomplete")
+            party.folder.close()
     return status

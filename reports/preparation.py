@@ -23,7 +23,7 @@ from reports.validity import invalid_reasons, record_differences
 from runner.client import run as run_async
 from runner.config import Config, ServingConfig, load_config, serving
 from runner.progress import Progress
-from runner.quality import stored_serving
+from runner.quality import ServingLost, stored_serving
 from runner.run import chosen_bank, new_folder, open_side, quality_plan, recorded_bank
 from runner.store import RunFolder
 
@@ -111,7 +111,7 @@ def started(wanted: Asked, arguments: argparse.Namespace) -> Protocol:
     earlier = {name: earlier_run(arguments.out, side.name, digest, concurrency) for name, side in wanted.sides.items()}
     paces = {name: pace_of(run, str(run.path)) if run else None for name, run in earlier.items()}
     if None in paces.values():
-        paces |= run_async(_piloted(wanted, [name for name, pace in paces.items() if pace is None]))
+        paces |= _pilot(wanted, [name for name, pace in paces.items() if pace is None])
     noise = wanted.finished or earlier["baseline"]
     forecast = forecast_document(wanted.rule, len(wanted.bank.items), paces, noise)
     stream = sys.stderr if arguments.json else sys.stdout
@@ -155,6 +155,15 @@ def _finished_faults(wanted: Asked, finished: RunFolder) -> list[str]:
         )
     own = invalid_reasons((finished.record, outcomes), (finished.record, outcomes))
     return list(dict.fromkeys(own)) + record_differences(finished.record, wanted.candidate, wanted.bank)
+
+
+def _pilot(wanted: Asked, names: list[str]) -> dict[str, Pace | None]:
+    """The paces of a pilot. Raises UserError where a server is lost in the middle of it: nothing is measured yet."""
+    try:
+        return run_async(_piloted(wanted, names))
+    except* ServingLost as lost:
+        problem = UserError(f"the pilot failed: {lost.exceptions[0]}; nothing was measured, look into the server's log")
+    raise problem
 
 
 async def _piloted(wanted: Asked, names: list[str]) -> dict[str, Pace | None]:

@@ -143,6 +143,7 @@ def _measured(sets: "Sequence[PassSet]", bank: "Bank", arguments: argparse.Names
     """Measure the passes; 0, or the exit status after saying how to go on. The folders are closed."""
     from reports.passes import measure_passes
     from runner.client import run
+    from runner.failure import one_line
     from runner.quality import ServingLost
 
     status = INCOMPLETE
@@ -150,13 +151,13 @@ def _measured(sets: "Sequence[PassSet]", bank: "Bank", arguments: argparse.Names
         run(measure_passes(sets, bank, arguments.repeats, arguments.wait))
         status = 0
     except* ServingLost as lost:
-        sys.stderr.write(f"triplicate: {lost.exceptions[0]}\n")
+        sys.stderr.write(f"triplicate: {one_line(str(lost.exceptions[0]))}\n")
     except* KeyboardInterrupt:
         status = INTERRUPTED
     finally:
         for folder in (folder for one in sets for folder in one.folders):
             if status and folder.record.status != "complete":
-                folder.update(status="interrupted" if status == INTERRUPTED else "incomplete")
+                folder.end("interrupted" if status == INTERRUPTED else "incomplete")
             folder.close()
         if status:
             sys.stderr.write("what was measured is kept; the same command goes on with it\n")

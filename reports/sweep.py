@@ -139,6 +139,10 @@ def _guarded(
         return run(_measure(serving, plan, out, folder, note))
     except KeyboardInterrupt:
         return INTERRUPTED
+    except UserError:
+        for path in paths[-1:]:
+            sys.stderr.write(f"resume with: triplicate sweep --resume {path}\n")
+        raise
 
 
 async def _measure(
@@ -229,11 +233,13 @@ def _print_json(document: Any) -> None:
 
 def _point(paths: Sequence[Path], as_json: bool) -> None:
     """Say where the records are and what to do next; on stderr where stdout holds a document."""
+    from runner.failure import one_line
+
     out = sys.stderr if as_json else sys.stdout
     for path in paths:
         record = _read(path).record
         for change in record.identity_changes:
-            sys.stderr.write(f"INVALID: the server changed during the run: {change}\n")
+            sys.stderr.write(f"INVALID: the server changed during the run: {one_line(change)}\n")
         out.write(f"{path}\n")
         unfinished = record.status != "complete"
         out.write(

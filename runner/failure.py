@@ -15,7 +15,6 @@ from runner.redact import redacted
 
 LONGEST_DETAIL = 500
 LONGEST_PAUSE_S = 86_400.0
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _TITLE = re.compile(r"(?is)<title[^>]*>(.{0,200}?)</title>")
 
 
@@ -65,7 +64,8 @@ def one_line(text: str, secrets: Collection[str] = (), limit: int = LONGEST_DETA
     >>> one_line("no\x1b[31m\nBearer abc123")
     'no [31m Bearer ***'
     """
-    return " ".join(_CONTROL.sub(" ", redacted(sound(text[: 8 * limit]), secrets)).split())[:limit]
+    plain = redacted(sound(text[: 8 * limit]), secrets)
+    return " ".join("".join(char if char.isprintable() else " " for char in plain).split())[:limit]
 
 
 def advice(problem: Failure, serving: ServingConfig) -> str:

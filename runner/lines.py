@@ -1,8 +1,11 @@
-"""Reads and mends files of one JSON value a line. Knows nothing of what the lines mean."""
+"""Reads, writes and mends files of one JSON value a line. Knows nothing of what the lines mean."""
 
-from collections.abc import Iterator
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 
@@ -22,7 +25,7 @@ def lines(path: Path, kind: type[T]) -> Iterator[T]:
                 return
             try:
                 yield decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise UserError(
                     f"{path}:{number}: damaged line ({error}); `run --resume RUN --repair` drops it"
                 ) from None
@@ -36,17 +39,50 @@ def drop_damaged(path: Path, kind: type, inside: bool) -> int:
     if not inside:
         return 0
     decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind)
-    temporary = path.with_name(f"{path.name}.new")
     dropped = 0
-    with path.open("rb") as source, temporary.open("wb") as target:
+
+    def sound(source: IO[bytes]) -> Iterator[bytes]:
+        nonlocal dropped
         for line in source:
             try:
                 decoder.decode(line)
-                target.write(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+                yield line
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 dropped += 1
-    temporary.replace(path)
+
+    with path.open("rb") as source:
+        replace_file(path, sound(source))
     return dropped
+
+
+def append_whole(file: IO[bytes], line: bytes) -> None:
+    """Add one line to an unbuffered file, all of it or nothing. Raises OSError, also if the file has been deleted."""
+    if not os.fstat(file.fileno()).st_nlink:
+        raise FileNotFoundError(errno.ENOENT, "its files have been deleted")
+    start = file.seek(0, os.SEEK_END)
+    written = 0
+    try:
+        while written < len(line):
+            written += file.write(line[written:])
+    except OSError:
+        with suppress(OSError):
+            file.truncate(start)
+        raise
+
+
+def replace_file(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file anew in one step, safe from a loss of power. Raises OSError; the old file is then still there."""
+    temporary = path.with_name(f"{path.name}.new")
+    try:
+        with temporary.open("wb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def _drop_torn_tail(path: Path, block: int = 1 << 16) -> None:

@@ -52,7 +52,12 @@ async def run_load(client: Client, job: Job, keep: Callable[[Exchange], None]) -
     def finished(received: Received) -> None:
         task = asyncio.create_task(_decode(client, received, keep))
         tasks.add(task)
-        task.add_done_callback(tasks.discard)
+        task.add_done_callback(kept)
+
+    def kept(task: asyncio.Task[None]) -> None:
+        """Forget a task that went well; what the others raised is raised when all have ended."""
+        if not task.cancelled() and task.exception() is None:
+            tasks.discard(task)
 
     gc.disable()
     places = [

@@ -91,7 +91,7 @@ def new_folder(serving: ServingConfig, plan: LadderPlan, out: Path) -> RunFolder
 def _leave(folder: RunFolder) -> None:
     """Close the folder; one that is still running never came to its first level."""
     if folder.record.status == "running":
-        folder.update(status="incomplete", ended_at=utc_now())
+        folder.end("incomplete")
     folder.close()
 
 

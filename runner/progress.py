@@ -15,12 +15,12 @@ class Progress:
     """A bar over `total` steps with named counts beside it, on stderr."""
 
     def __init__(self, label: str, total: int, unit: str = "req") -> None:
-        self.label = label
+        self.label = "".join(char if char.isprintable() else "\ufffd" for char in label)
         self.counts: Counter[str] = Counter()
         self._total = total
         self._started = self._printed = time.monotonic()
         self._done = 0
-        self._bar = tqdm(total=total, desc=label, unit=unit, dynamic_ncols=True) if sys.stderr.isatty() else None
+        self._bar = tqdm(total=total, desc=self.label, unit=unit, dynamic_ncols=True) if sys.stderr.isatty() else None
 
     def step(self, *names: str) -> None:
         """One step further; each name is counted."""

@@ -21,6 +21,7 @@ from runner.client import Client
 from runner.config import ServingConfig
 from runner.dialect import chat_body
 from runner.exchange import Exchange, Trial
+from runner.failure import one_line
 from runner.preflight import identify_again
 from runner.progress import Progress
 from runner.retry import MAX_RETRIES, is_lost, is_passing, is_refused, pause_s
@@ -54,6 +55,8 @@ class QualityRun:
     _unjudged: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_UNJUDGED))
     _rng: random.Random = field(default_factory=random.Random)
     _present: set[tuple[str, int]] | None = None
+    _served: str | None = None
+    """The model that the first reply named."""
     _recovery: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask_repeat(self, repeat: int, progress: Progress) -> None:
@@ -63,7 +66,10 @@ class QualityRun:
         """
         plan = self.folder.record.plan
         if self._present is None:
-            self._present = {(trial.item_id, trial.repeat) for trial in self.folder.trials()}
+            self._present = set()
+            for trial in self.folder.trials():
+                self._present.add((trial.item_id, trial.repeat))
+                self._served = self._served or trial.exchange.served_model
         todo = [i for i in order(tuple(plan["items"]), plan["seed"], repeat) if (i, repeat) not in self._present]
         queue = iter(todo)
         async with asyncio.TaskGroup() as group:
@@ -86,6 +92,7 @@ class QualityRun:
                 exchange=exchange,
             )
             self.folder.append(trial)
+            self._note_model(exchange.served_model)
             await self._unjudged.acquire()
             group.create_task(self._judge(item, trial, progress))
 
@@ -134,6 +141,14 @@ class QualityRun:
     async def check_identity(self) -> None:
         """Read the identity again; every fact that changed makes the run INVALID."""
         await identify_again(self.folder, self.serving, self.client)
+
+    def _note_model(self, served: str | None) -> None:
+        """A reply that names another model than the first one came from another system: that makes the run INVALID."""
+        self._served = self._served or served
+        if served and served != self._served:
+            line = f"replies name another model: {one_line(str(self._served))} -> {one_line(served)}"
+            if line not in self.folder.record.identity_changes:
+                self.folder.update(identity_changes=(*self.folder.record.identity_changes, line))
 
     async def _judge(self, item: Item, trial: Trial, progress: Progress) -> None:
         """Judge in a thread and behind the next request, so that a slow scorer never delays one."""

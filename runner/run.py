@@ -16,6 +16,7 @@ from runner.client import Client
 from runner.client import run as run_async
 from runner.config import ServingConfig, load_config, serving
 from runner.environment import anchor, host, tool
+from runner.failure import one_line
 from runner.identity import identity_digest, read_identity
 from runner.launch import launched
 from runner.preflight import answering_model
@@ -161,7 +162,7 @@ def guarded(measuring: Any, folders: list[RunFolder]) -> int:
     try:
         run_async(measuring)
     except* ServingLost as lost:
-        sys.stderr.write(f"triplicate: {lost.exceptions[0]}\n")
+        sys.stderr.write(f"triplicate: {one_line(str(lost.exceptions[0]))}\n")
         status = INCOMPLETE
     except* KeyboardInterrupt:
         status = INTERRUPTED
@@ -171,15 +172,21 @@ def guarded(measuring: Any, folders: list[RunFolder]) -> int:
 
 
 def _finish(folders: list[RunFolder], status: int) -> None:
+    problem: UserError | None = None
     for folder in folders:
         unfinished = folder.record.status != "complete"
-        if unfinished:
-            folder.update(status="interrupted" if status == INTERRUPTED else "incomplete", ended_at=utc_now())
+        try:
+            if unfinished:
+                folder.end("interrupted" if status == INTERRUPTED else "incomplete")
+        except UserError as error:
+            problem = error
         folder.close()
         sys.stdout.write(f"{folder.path}\n")
         for change in folder.record.identity_changes:
-            sys.stderr.write(f"INVALID: the server changed during the run: {change}\n")
+            sys.stderr.write(f"INVALID: the server changed during the run: {one_line(change)}\n")
         if unfinished:
             sys.stdout.write(f"resume with: triplicate run --resume {folder.path}\n")
         else:
             sys.stdout.write(f"next: triplicate report {folder.path}\n")
+    if problem:
+        raise problem

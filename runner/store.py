@@ -4,7 +4,6 @@
 """
 
 import fcntl
-import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +16,7 @@ import msgspec
 
 from itembank.errors import UserError
 from runner.exchange import Level, LevelExchange, Trial
-from runner.lines import drop_damaged, lines
+from runner.lines import append_whole, drop_damaged, lines, replace_file
 from runner.record import RunRecord, upgrade
 
 FILES = {Trial: "trials.jsonl", Level: "levels.jsonl", LevelExchange: "exchanges.jsonl"}
@@ -67,7 +66,11 @@ class RunFolder:
                 raise UserError(f"cannot create {path}: {error.strerror}; give a writable folder with --out") from None
         run = cls(path, record)
         run._acquire()
-        run.write_record(record)
+        try:
+            run.write_record(record)
+        except UserError:
+            run.close()
+            raise
         return run
 
     @classmethod
@@ -101,14 +104,12 @@ class RunFolder:
             raise UserError(f"another triplicate is writing to {self.path}; wait for it or stop it") from None
 
     def write_record(self, record: RunRecord) -> None:
-        """Replace run.json in one step."""
+        """Replace run.json in one step. Raises UserError if it cannot be written; the old one is then still there."""
+        try:
+            replace_file(self.path / "run.json", [msgspec.json.format(_ENCODER.encode(record), indent=1)])
+        except OSError as error:
+            raise self._unwritable(error) from None
         self.record = record
-        temporary = self.path / "run.json.new"
-        with temporary.open("wb") as file:
-            file.write(msgspec.json.format(_ENCODER.encode(record), indent=1))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self.path / "run.json")
 
     def update(self, **changes: Any) -> None:
         """Change fields of the record."""
@@ -123,10 +124,17 @@ class RunFolder:
         self._append(VERDICTS, row)
 
     def _append(self, name: str, row: object) -> None:
-        if name not in self._files:
-            self._files[name] = (self.path / name).open("ab")
-        self._files[name].write(_ENCODER.encode(row) + b"\n")
-        self._files[name].flush()
+        line = _ENCODER.encode(row) + b"\n"
+        try:
+            if name not in self._files:
+                self._files[name] = (self.path / name).open("ab", buffering=0)
+            append_whole(self._files[name], line)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> UserError:
+        said = error.strerror or str(error)
+        return UserError(f"cannot write to {self.path}: {said}; what it holds is kept: mend that, then resume the run")
 
     def trials(self) -> Iterator[Trial]:
         """The trials in the order of their ends."""
@@ -146,10 +154,17 @@ class RunFolder:
 
     def replace_verdicts(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write verdicts.jsonl anew in one step."""
-        temporary = self.path / f"{VERDICTS}.new"
-        with temporary.open("wb") as file:
-            file.writelines(_ENCODER.encode(row) + b"\n" for row in rows)
-        temporary.replace(self.path / VERDICTS)
+        try:
+            replace_file(self.path / VERDICTS, (_ENCODER.encode(row) + b"\n" for row in rows))
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def end(self, status: str) -> None:
+        """Note how the run ended and close. Raises UserError if that cannot be written; it is closed all the same."""
+        try:
+            self.update(status=status, ended_at=utc_now())
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Close the files and give the lock back."""
@@ -170,7 +185,7 @@ def read_record(path: Path) -> RunRecord:
         row = msgspec.json.decode((path / "run.json").read_bytes())
     except FileNotFoundError:
         raise UserError(f"{path} is no run folder: it has no run.json") from None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UserError(f"{path / 'run.json'}: not readable: {error}") from None
     if not isinstance(row, dict):
         raise UserError(f"{path / 'run.json'}: not a record of triplicate")
