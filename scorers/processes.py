@@ -30,7 +30,7 @@ MEMORY_BYTES = 4 << 30
 ROOT = str(Path(__file__).parent.parent)
 """Where this package is found even if the parent's folder has changed."""
 _LENGTH = struct.Struct(">I")
-PLAIN = {("fractions", "Fraction"), ("decimal", "Decimal"), ("builtins", "frozenset"), ("builtins", "set")}
+PLAIN = {("fractions", "Fraction"), ("decimal", "Decimal"), ("datetime", "date"), ("datetime", "datetime")}
 
 
 class TimeUp(Exception):
@@ -60,7 +60,7 @@ class Worker:
         try:
             _send(self._in, request)
             return _receive(self._out)
-        except (EOFError, BrokenPipeError):
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             status = self.close()
         except BaseException:
             self.close()
