@@ -133,6 +133,8 @@ class RunFolder:
             raise self._unwritable(error) from None
 
     def _unwritable(self, error: OSError) -> UserError:
+        if not self.path.is_dir():
+            return UserError(f"{self.path} has been deleted or moved in the middle; resume it if it is somewhere else")
         said = error.strerror or str(error)
         return UserError(f"cannot write to {self.path}: {said}; what it holds is kept: mend that, then resume the run")
 

@@ -4,6 +4,7 @@ The processes are forked from one that has imported everything (multiprocessing'
 fraction of a second and the moments fall into the measuring, not into the imports.
 """
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -11,11 +12,14 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from runner.simulator import Simulator
+from itembank.bank import load_bank
+from runner.simulator import Simulator, simulated
+from runner.simulator_answers import Answer, Model
 from runner.store import RunFolder
 
 LONGEST_S = 60.0
@@ -37,6 +41,30 @@ ITEMS = [
     }
     for n in range(1, 9)
 ]
+
+
+class Counted(Model):
+    """A model that counts how often an item of the bank was asked; what triplicate asks beside them is not counted."""
+
+    asked = 0
+
+    def answer(self, messages: Any, max_tokens: int, filler_tokens: int) -> Answer:
+        if any(messages == list(item.messages) for item in self._items.values()):
+            self.asked += 1
+        return Model.answer(self, messages, max_tokens, filler_tokens)
+
+
+@contextlib.contextmanager
+def served(bank: Path, seed: int = 1, speed: float = 60.0) -> Iterator[Simulator]:
+    """A server whose answers depend on nothing but the item."""
+    model = Counted(bank=load_bank(str(bank)), seed=seed, flaky=0.0, score=50.0)
+    with simulated("batching", speed=speed, model=model) as server:
+        yield server
+
+
+def asked(*servers: Simulator) -> int:
+    """How often items were asked."""
+    return sum(server.model.asked for server in servers if isinstance(server.model, Counted))
 
 
 def written_bank(folder: Path) -> Path:
@@ -81,20 +109,21 @@ class Toll:
     late: int = 0
     """Processes that had ended before their moment came; they are no kills."""
     resumed: int = 0
-    asked: int = 0
-    wanted: int = 0
+    """Records that were completed after kills and compared."""
+    again: int = 0
+    """Requests that were asked a second time."""
 
 
 def killed_at_random(
     rng: random.Random, servers: list[Simulator], words: list[str], place: Path, total: int, toll: Toll
 ) -> None:
     """Start a command and SIGKILL it at a random moment between its start and its last request."""
-    before = sum(server.requests for server in servers)
+    before = _progress(servers)
     at, more_s = rng.randrange(total), rng.random() * 0.03
     process = started(words, place)
     until = time.monotonic() + LONGEST_S
     while process.is_alive() and time.monotonic() < until:
-        if sum(server.requests for server in servers) - before >= at:
+        if _progress(servers) - before >= at:
             break
         time.sleep(0.001)
     time.sleep(more_s if at else more_s * 10)
@@ -103,6 +132,10 @@ def killed_at_random(
     process.join(LONGEST_S)
     toll.kills += was_alive
     toll.late += not was_alive
+
+
+def _progress(servers: list[Simulator]) -> int:
+    return asked(*servers) or sum(server.requests for server in servers)
 
 
 def folders(out: Path) -> list[Path]:

@@ -1,6 +1,5 @@
 """SIGKILL, SIGINT, SIGTERM at any moment: nothing measured is lost, what is resumed equals what never stopped."""
 
-import contextlib
 import random
 import signal
 import subprocess
@@ -11,36 +10,33 @@ from pathlib import Path
 
 import pytest
 
-from itembank.bank import load_bank
-from runner.simulator import Simulator, simulated
-from runner.simulator_answers import Model
+from runner.simulator import Simulator
 from runner.store import RunFolder, read_record
 from tests.reliability.kills import (
     ITEMS,
     ROOT,
     Toll,
+    asked,
     ended,
     folders,
     killed_at_random,
     pairs,
     poll,
+    served,
     started,
     verdicts,
     written_bank,
 )
 
-SHORT, LONG = 3, 100
+SHORT, LONG, PARTS = 3, 25, 4
+"""Kills; a hundred in parts, each with its own moments."""
 KILLS_A_RUN = 4
-KILLS = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.soak)]
+KILLS = [
+    pytest.param(SHORT, 0, id="short"),
+    *(pytest.param(LONG, part, id=f"long{part}", marks=pytest.mark.soak) for part in range(1, PARTS + 1)),
+]
 REPEATS, CONCURRENCY = 3, 2
 WANTED = sorted((item["id"], repeat) for item in ITEMS for repeat in range(1, REPEATS + 1))
-
-
-@contextlib.contextmanager
-def served(bank: Path, seed: int = 1, speed: float = 60.0):
-    model = Model(bank=load_bank(str(bank)), seed=seed, flaky=0.0, score=50.0)
-    with simulated("batching", speed=speed, model=model) as server:
-        yield server
 
 
 def rehearsed(words: list[str], place: Path) -> None:
@@ -48,9 +44,9 @@ def rehearsed(words: list[str], place: Path) -> None:
     assert ended(process) == 0, (place / "output.txt").read_text()
 
 
-@pytest.mark.parametrize("kills", KILLS)
-def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_been(kills: int, tmp_path: Path) -> None:
-    bank, toll, rng = written_bank(tmp_path), Toll(), random.Random(kills)
+@pytest.mark.parametrize(("kills", "part"), KILLS)
+def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_been(kills: int, part: int, tmp_path: Path) -> None:
+    bank, toll, rng = written_bank(tmp_path), Toll(), random.Random(part)
     with served(bank) as server:
         common = ["--bank", str(bank), "--repeats", str(REPEATS), "--concurrency", str(CONCURRENCY)]
         rehearsed(["run", server.base_url, *common, "--out", "whole"], tmp_path)
@@ -65,11 +61,12 @@ def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_been(kills: int, tmp_pa
             assert pairs(path) == WANTED, "a pair is missing, or there twice"
             assert verdicts(path) == verdicts(whole)
             assert read_record(path).status == "complete"
+            toll.resumed += 1
     print(f"run: {toll}")
 
 
 def _run_with_kills(rng, server, first: list[str], out: Path, place: Path, toll: Toll) -> None:
-    asked_before, kills_before = server.requests, toll.kills
+    asked_before, kills_before = asked(server), toll.kills
     for _ in range(KILLS_A_RUN):
         found = folders(out) if out.exists() else []
         words = ["run", "--resume", str(found[0])] if found else first
@@ -79,14 +76,14 @@ def _run_with_kills(rng, server, first: list[str], out: Path, place: Path, toll:
         killed_at_random(rng, [server], words, place, left, toll)
     found = folders(out) if out.exists() else []
     rehearsed(["run", "--resume", str(found[0])] if found else first, place)
-    toll.resumed += 1
-    again = server.requests - asked_before - len(WANTED)
+    again = asked(server) - asked_before - len(WANTED)
     assert 0 <= again <= (toll.kills - kills_before) * CONCURRENCY, "more was asked again than was in flight"
+    toll.again += again
 
 
-@pytest.mark.parametrize("kills", KILLS)
-def test_a_killed_decide_goes_on_and_ends_as_if_nothing_had_been(kills: int, tmp_path: Path) -> None:
-    bank, toll, rng = written_bank(tmp_path), Toll(), random.Random(kills)
+@pytest.mark.parametrize(("kills", "part"), KILLS)
+def test_a_killed_decide_goes_on_and_ends_as_if_nothing_had_been(kills: int, part: int, tmp_path: Path) -> None:
+    bank, toll, rng = written_bank(tmp_path), Toll(), random.Random(part)
     with served(bank, 1) as old, served(bank, 2) as new:
         config = "".join(
             f'[[serving]]\nname = "{name}"\nbase_url = "{server.base_url}"\n'
@@ -98,7 +95,7 @@ def test_a_killed_decide_goes_on_and_ends_as_if_nothing_had_been(kills: int, tmp
         number = 0
         while toll.kills < kills:
             number += 1
-            out, kills_before, asked_before = f"runs{number}", toll.kills, old.requests + new.requests
+            out, kills_before, asked_before = f"runs{number}", toll.kills, asked(old, new)
             total = sum(len(pairs(path)) for path in whole.values())
             for _ in range(KILLS_A_RUN):
                 left = total - sum(len(pairs(path)) for path in folders(tmp_path / out))
@@ -107,9 +104,11 @@ def test_a_killed_decide_goes_on_and_ends_as_if_nothing_had_been(kills: int, tmp
             for name, path in found.items():
                 assert pairs(path) == pairs(whole[name]), "a pair is missing, or there twice"
                 assert verdicts(path) == verdicts(whole[name])
+            toll.resumed += 1
             pilots = (KILLS_A_RUN + 1) * 2 * 3
-            again = old.requests + new.requests - asked_before - total
+            again = asked(old, new) - asked_before - total
             assert again <= (toll.kills - kills_before) * CONCURRENCY + pilots
+            toll.again += again
     print(f"decide: {toll}")
 
 
@@ -126,9 +125,9 @@ def _is_whole(path: Path) -> bool:
     return read_record(path).status == "complete"
 
 
-@pytest.mark.parametrize("kills", KILLS)
-def test_a_killed_sweep_goes_on_level_by_level(kills: int, tmp_path: Path) -> None:
-    bank, toll, rng = written_bank(tmp_path), Toll(), random.Random(kills)
+@pytest.mark.parametrize(("kills", "part"), KILLS)
+def test_a_killed_sweep_goes_on_level_by_level(kills: int, part: int, tmp_path: Path) -> None:
+    bank, toll, rng = written_bank(tmp_path), Toll(), random.Random(part)
     with served(bank, speed=20.0) as server:
         words = [
             "sweep",
@@ -154,6 +153,7 @@ def test_a_killed_sweep_goes_on_level_by_level(kills: int, tmp_path: Path) -> No
             last = ["sweep", "--resume", str(found[0])] if found else [*words, "--out", str(out)]
             assert ended(started(last, tmp_path)) in (0, 4), (tmp_path / "output.txt").read_text()
             _assert_whole_ladder(folders(out)[0])
+            toll.resumed += 1
     print(f"sweep: {toll}")
 
 
