@@ -52,15 +52,21 @@ def sentences(line: str, marks: str = ".") -> list[str] | None:
 
 def notice_01(text: str) -> bool:
     lines = text.split("\n")
-    if len(lines) != 5 or [line[:1] for line in lines] != list("PRISM"):
+    if len(lines) != 12 or not all(line.endswith(".") for line in lines):
         return False
-    bodies = [line[:-1].split(" ") for line in lines]
+    rows = [line[:-1].split(" ") for line in lines]
+    every = [word for row in rows for word in row]
+    low = [word.lower() for word in every]
     return (
-        [line[-1] for line in lines] == [".", ".", ".", ".", "?"]
-        and all(len(words) == 8 and all(map(plain, words)) for words in bodies)
-        and all(set(words[0][1:]) <= SMALL for words in bodies)
-        and len(text.lower().split("silver")) == 3
-        and "k" not in text.lower()
+        [len(row) for row in rows] == [5, 6, 7] * 4
+        and all(plain(word) and len(word) <= 8 for word in every)
+        and "".join(row[0][0] for row in rows) == "SILVERPRINTS"
+        and sum(c in CAPITAL for c in text) == 12
+        and "o" not in text
+        and len(set(low)) == 72
+        and {"lamp", "fixer", "tray"} <= set(every)
+        and every.index("lamp") < every.index("fixer") < every.index("tray")
+        and 387 < len(text) < 391
     )
 
 
@@ -165,35 +171,40 @@ def bees_08(text: str) -> bool:
     words = [line[2:].split(" ") for line in lines]
     every = [word for line in words for word in line]
     return (
-        len(lines) == 6
+        len(lines) == 11
         and all(line.startswith("- ") for line in lines)
         and all(len(line) == 5 and all(map(small, line)) for line in words)
-        and [line[0][0] for line in words] == list("ghijkl")
+        and [line[0][0] for line in words] == list("honeycombed")
         and {len(line[1]) for line in words} == {3}
         and {len(line[4]) for line in words} == {4}
         and "s" not in text
         and "bee" not in text
-        and len(set(every)) == 30
+        and len(set(every)) == 55
+        and 295 < len(text) < 299
     )
 
 
 def story_09(text: str) -> bool:
     parts = text.split("\n\n")
-    if len(parts) != 2 or any("\n" in part for part in parts):
+    if len(parts) != 3 or any("\n" in part for part in parts):
         return False
     found = [sentences(part, ".?") for part in parts]
     if any(part is None or len(part) != 3 for part in found):
         return False
     marks = [c for c in text if not (c in LETTERS or c in " \n")]
+    words = [[word for sentence in part for word in sentence.split(" ")] for part in found]
+    bare = [[word.removesuffix(",") for word in part] for part in words]
     return (
-        [c for c in marks if c != ","] == list("..?...")
-        and marks.count(",") == 3
-        and all(sum(len(sentence.split(" ")) for sentence in part) == 24 for part in found)
-        and all(plain(w.removesuffix(",")) for part in found for sentence in part for w in sentence.split(" "))
-        and "e" not in parts[0].lower()
-        and "a" not in parts[1].lower()
-        and "ship" in parts[0]
-        and "river" in parts[1]
+        [c for c in marks if c != ","] == list("..?......")
+        and marks.count(",") == 4
+        and all("," in part for part in parts)
+        and [len(part) for part in words] == [24, 24, 24]
+        and all(plain(word) for part in bare for word in part)
+        and all(sentence[0] in CAPITAL and not set(sentence[1:]) & CAPITAL for part in found for sentence in part)
+        and not any(sentence.endswith(",") for part in found for sentence in part)
+        and all(letter not in part.lower() for letter, part in zip("eao", parts, strict=True))
+        and all(name in part for name, part in zip(("ship", "river", "bell"), bare, strict=True))
+        and len(text) in (375, 376, 377)
     )
 
 
@@ -290,7 +301,7 @@ def test_the_scorer_and_the_recount_agree(name: str) -> None:
 def test_the_prompts_state_what_is_counted() -> None:
     """Words that the rules turn on stand in the prompt itself."""
     for name, words in {
-        "01": ["PRISM", "silver", "letter k"],
+        "01": ["SILVERPRINTS", "lamp", "letter o"],
         "03": ["あきた", "うみ"],
         "05": ["NUIT", "neige", "soupe"],
         "06": ["春", "灯", "船"],
