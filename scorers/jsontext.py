@@ -48,7 +48,7 @@ def find(text: str, strict: bool = False) -> Found:
     passed_over: list[Fence] = []
     for fence in reversed(fences(text)):
         inside = parse(fence.content)
-        if not inside.fault or not inside.missing or fence.tag in ("json", "json5", "jsonc"):
+        if not inside.missing:
             return inside
         passed_over.append(fence)
     for fence in passed_over:
