@@ -137,7 +137,8 @@ class Decision:
 
     verdict: Verdict
     looks: tuple[Look, ...]
-    """Those taken, in order; the last one decided, unless the verdict is UNDECIDED."""
+    """Those taken, in order; the last one decided, unless the verdict is UNDECIDED. None is taken at repeats of which
+    one has no score."""
     next_look: int | None
     """Repeats a side at the look that comes next; None where the verdict is final."""
 
@@ -150,6 +151,8 @@ def decision(baseline: Outcomes, candidate: Outcomes, rule: Rule, *, fixed_basel
     if not rule.looks:
         if min(baseline.repeats, candidate.repeats) < LEAST_REPEATS:
             return Decision(verdict=Verdict.UNDECIDED, looks=(), next_look=LEAST_REPEATS)
+        if not (every_repeat_scored(baseline) and every_repeat_scored(candidate)):
+            return Decision(verdict=Verdict.UNDECIDED, looks=(), next_look=None)
         only = look(baseline, candidate, rule.margin, rule.alpha)
         return Decision(verdict=only.verdict, looks=(only,), next_look=None)
     have = complete_repeats(candidate)
@@ -159,8 +162,10 @@ def decision(baseline: Outcomes, candidate: Outcomes, rule: Rule, *, fixed_basel
     for repeats in rule.looks:
         if repeats > have:
             return Decision(verdict=Verdict.UNDECIDED, looks=tuple(taken), next_look=repeats)
-        side = baseline if fixed_baseline else baseline.first(repeats)
-        taken.append(look(side, candidate.first(repeats), rule.margin, rule.alpha))
+        side_a, side_b = baseline if fixed_baseline else baseline.first(repeats), candidate.first(repeats)
+        if not (every_repeat_scored(side_a) and every_repeat_scored(side_b)):
+            return Decision(verdict=Verdict.UNDECIDED, looks=tuple(taken), next_look=None)
+        taken.append(look(side_a, side_b, rule.margin, rule.alpha))
         if taken[-1].verdict is not Verdict.UNDECIDED:
             break
     return Decision(verdict=taken[-1].verdict, looks=tuple(taken), next_look=None)
@@ -172,6 +177,11 @@ def complete_repeats(outcomes: Outcomes) -> int:
 
     incomplete = np.flatnonzero((outcomes.grid == MISSING).any(axis=0))
     return int(incomplete[0]) if len(incomplete) else outcomes.repeats
+
+
+def every_repeat_scored(outcomes: Outcomes) -> bool:
+    """Whether each repeat holds something scorable; one that does not has no score that could be compared."""
+    return bool(((outcomes.grid == PASS) | (outcomes.grid == FAIL)).any(axis=0).all())
 
 
 def groups(outcomes: Outcomes) -> "NDArray[np.int64]":

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reports.decision import LEAST_REPEATS, Verdict
+from reports.decision import LEAST_REPEATS, Verdict, every_repeat_scored
 from reports.planner import deciding_repeats
 from reports.view import Seen
 from runner.store import RunFolder
@@ -13,6 +13,11 @@ def reasons_of(view: Seen, document: dict[str, Any]) -> list[str]:
     found, rule, (a, b) = view.found, view.rule, view.common
     if found is None or found.verdict is not Verdict.UNDECIDED:
         return _standing(view)
+    unscored = [
+        name for name, side in zip(("baseline", "candidate"), (a, b), strict=True) if not every_repeat_scored(side)
+    ]
+    if unscored and found.next_look is None:
+        return [f"{' and '.join(unscored)}: a repeat without one scorable response has no score to compare"]
     needed = document["repeats_needed"]
     if not found.looks:
         would = max(LEAST_REPEATS, needed or 0)

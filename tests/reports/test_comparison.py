@@ -113,6 +113,16 @@ def test_truncated_answers_are_not_wrong_answers(make_run: Make, bank94: list[st
     assert document["worst_case"]["difference"] < -20
 
 
+@pytest.mark.parametrize("row", ["uuu", "puu"])
+def test_a_repeat_without_a_score_cannot_be_compared(make_run: Make, bank94: list[str], row: str) -> None:
+    a, b = make_run("a", ["ppp"] * 94, items=bank94), make_run("b", [row] * 94, items=bank94)
+    document = comparison_document(a, b)
+    assert document["verdict"] == "UNDECIDED" and document["interval"] is None and document["worst_case"] is None
+    assert document["reasons"] == ["candidate: a repeat without one scorable response has no score to compare"]
+    assert document["difference"] == (None if row == "uuu" else 0.0)
+    assert comparison_document(a, b, looks=(3, 5, 10))["verdict"] == "UNDECIDED"
+
+
 @pytest.mark.parametrize("repeats", [(1, 1), (1, 5), (2, 2), (5, 2)])
 def test_too_few_repeats_get_no_verdict(make_run: Make, bank94: list[str], repeats: tuple[int, int]) -> None:
     a, b = (make_run(name, steady(80, k), items=bank94) for name, k in zip("ab", repeats, strict=True))
