@@ -3,7 +3,6 @@
 import copy
 import re
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -32,14 +31,18 @@ MUTANTS: dict[str, list[tuple[str, str]]] = {
         ("<= width:\n                line +=", "< width:\n                line +="),
     ],
     "coding-03": [
-        ("(-?)", "([-+]?) ?"),
-        ("if any(b <= a", "if any(b < a"),
-        ("[0-9]+[wdhms] ?)*", "[0-9]+[wdhms] *)*"),
-        ("SHAPE.fullmatch(text)", "SHAPE.match(text)"),
-        ("Fraction(number) * UNITS[unit]", "Fraction(float(number)) * UNITS[unit]"),
-        ("(-?)((?:[0-9]+", "(-?)((?:[0-9]+(?:\\.[0-9]+)?"),
-        ('    if text == "0":\n        return 0\n', ""),
-        ('[wdhms])")', '[wdhms])", re.IGNORECASE)'),
+        ('unicodedata.normalize("NFC", raw)', "raw"),
+        ('in "WF"', 'in "W"'),
+        ("if unicodedata.combining(char) == 0:", "if True:"),
+        ('.rstrip(" ") + "\\u2026"', ' + "\\u2026"'),
+        ("label.casefold() in taken", "label in {r for r in result}"),
+        ("_cut(name, limit - len(suffix)) + suffix", "_cut(name, limit)[: limit - len(suffix)] + suffix"),
+        ("if _width(name) <= limit:", "if len(name) <= limit:"),
+        ("if limit < 4", "if limit < 3"),
+        ('or "?"', ""),
+        ("taken.add(label.casefold())", "taken.add(name.casefold())"),
+        ("limit - 1:", "limit:"),
+        (".casefold() in taken", ".lower() in taken"),
     ],
     "coding-04": [
         ("unicodedata.combining(char) != 0\n", "False\n"),
@@ -52,24 +55,35 @@ MUTANTS: dict[str, list[tuple[str, str]]] = {
         ('len(char.encode("utf-8"))', "1"),
     ],
     "coding-05": [
-        ("_below(high + 1)", "_below(high)"),
-        ("(None, 0) if last is None and d == 0 else", "(None, 0) if d == 0 and rest == 0 else"),
-        ("(None, 0) if last is None and d == 0 else", ""),
-        ("            if last == d:\n                return\n", ""),
-        ("tight = None if last == digit else", "tight ="),
-        ("for d in range(10):", "for d in range(1, 10):"),
+        ("undo = undo[-4:]", "pass"),
+        ("undo = undo[-4:]", "undo = undo[-5:]"),
+        ("steps += 1 if steps < 0 else -1", "pass"),
+        ("redo = []\n        if", "pass\n        if"),
+        ("changed = new[0] != text", "changed = new != state"),
+        ('(name == "paste" and clip)', 'name == "paste"'),
+        ("None if anchor is None else low)", "None)"),
+        ("low + len(piece), None if", "high, None if"),
+        ('before = "type" if changed else None', "before = kind if changed else None"),
+        ('kind = "back" if low == high else None', 'kind = "back"'),
+        ("low if low < high else max", "max"),
+        ('{" ", "\\n"} & set(piece)', '{" "} & set(piece)'),
+        (
+            '            before = None\n            continue\n        elif name == "redo"',
+            '            continue\n        elif name == "redo"',
+        ),
     ],
     "coding-06": [
-        ("heap = [(0, 0, [start], False)]", "heap = [(0, 0, [start], True)]"),
-        (
-            "heapq.heappush(heap, (cost, hops + 1, path + [other], True))",
-            "heapq.heappush(heap, (cost + price // 2, hops + 1, path + [other], True))",
-        ),
-        ("(town, used) in done", "(town, used) in done or (town, not used) in done"),
-        ("(cost + price, hops + 1, path + [other], used)", "(cost + price, 0, path + [other], used)"),
-        ("    return None", "    return []"),
-        ("for a, b, price in roads:", "for a, b, price in {(a, b): (a, b, price) for a, b, price in roads}.values():"),
-        ("(cost, hops + 1, path + [other], True)", "(cost, -hops, path + [other], True)"),
+        ("t - customers[i][0] > customers[i][3]", "t - customers[i][0] >= customers[i][3]"),
+        ("(served[k], k)", "k"),
+        ("t - arrival > 15", "t - arrival >= 15"),
+        ("t + length <= closes + 5", "t + length <= closes"),
+        ("t - arrival >= 10", "t - arrival > 10"),
+        ('not long and kind != "p"', 'kind != "p"'),
+        ("t + length + (2 if", "t + length + (1 if"),
+        ('if last[k] == "p" and', "if False and"),
+        ('if last[k] == "p" and any(customers[c[3]][2] != "p" for c in choice)', 'if last[k] == "p"'),
+        ("opens <= t < closes", "opens <= t <= closes"),
+        ("t + length <= closes + 5", "t + minutes <= closes + 5"),
     ],
     "coding-07": [
         ('.strip(" ") or None', ".strip() or None"),
@@ -174,32 +188,3 @@ def test_mutants_and_tests_are_enough(item: Item) -> None:
 def test_every_test_tells_the_rejected_from_nothing(item: Item) -> None:
     """No constant passes: the tests expect at least three different outcomes."""
     assert len({repr(test.get("returns", "raises")) for test in item.expect["tests"]}) >= 3
-
-
-def test_small_digit_counts_by_brute_force() -> None:
-    for test in ITEMS["coding-05"].expect["tests"]:
-        low, high = test["args"]
-        if high < 10**6:
-            texts = [str(n) for n in range(low, high + 1) if sum(map(int, str(n))) % 7 == 0]
-            fitting = [t for t in texts if all(a != b for a, b in pairwise(t))]
-            assert test["returns"] == len(fitting)
-
-
-def _simple_trips(roads: list[Any], towns: list[str], prices: list[int], goal: str) -> list[Any]:
-    if towns[-1] == goal:
-        return [(sum(prices) - max(prices, default=0), len(prices), towns)]
-    onward = [(b, price) for a, b, price in roads if a == towns[-1] and b not in towns]
-    return [trip for b, price in onward for trip in _simple_trips(roads, [*towns, b], [*prices, price], goal)]
-
-
-def test_cheapest_trips_by_enumeration() -> None:
-    for test in ITEMS["coding-06"].expect["tests"]:
-        roads, start, goal = test["args"]
-        if len(roads) > 40:  # a ladder of parallel roads: the cheaper one of each step, and the dearest step is free
-            steps: dict[str, int] = {}
-            for a, _, price in roads:
-                steps[a] = min(price, steps.get(a, price))
-            assert test["returns"] == [sum(steps.values()) - max(steps.values()), [*steps, goal]]
-            continue
-        trips = _simple_trips(roads, [start], [], goal)
-        assert test["returns"] == ([min(trips)[0], min(trips)[2]] if trips else None)

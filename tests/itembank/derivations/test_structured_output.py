@@ -145,7 +145,9 @@ def test_invoice(prompt: Callable[[int], str], gold: Callable[[int], Any]) -> No
 
 def _instant(site: list[str], local: str) -> datetime:
     """The instant at which a clock of the site shows that time; there is exactly one."""
-    day, month, clock = re.fullmatch(r"(\d+) (April|May) ([\d:]+)", local).groups()  # type: ignore[union-attr]
+    read = re.fullmatch(r"(\d+) (April|May) ([\d:]+)", local)
+    assert read
+    day, month, clock = read.groups()
     naive = f"2027-{4 if month == 'April' else 5:02d}-{int(day):02d}T{clock}"
     change = datetime.max.replace(tzinfo=UTC) if site[2] == "never" else datetime.fromisoformat(site[2])
     before = datetime.fromisoformat(naive + site[1])
