@@ -166,11 +166,12 @@ def test_code_edits() -> None:
 
 def test_counts_in_german() -> None:
     text = next(line for line in prompt("fidelity-07").splitlines() if line.startswith("Am Kai")).lower()
-    counts = {"n": 0, "umlaut": 0, "ei": 0, "ie": 0, "three": 0, ",": 0, "t": 0}
+    counts = {"n": 0, "umlaut": 0, "ei": 0, "ie": 0, "three": 0, ",": 0, "t": 0, "words": 0, "double": 0, "r": 0}
     word = ""
     for previous, character in zip(" " + text, text + " ", strict=True):
         counts["n"] += character == "n"
         counts["t"] += character == "t"
+        counts["r"] += character == "r"
         counts["umlaut"] += character in "äöü"
         counts[","] += character == ","
         counts["ei"] += previous + character == "ei"
@@ -179,6 +180,8 @@ def test_counts_in_german() -> None:
             word += character
         else:
             counts["three"] += len(word) == 3
+            counts["words"] += word != ""
+            counts["double"] += re.search(r"(\w)\1", word) is not None
             word = ""
     assert ITEMS["fidelity-07"].expect["values"] == [str(count) for count in counts.values()]
 

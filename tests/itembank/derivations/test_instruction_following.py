@@ -72,13 +72,13 @@ def notice_01(text: str) -> bool:
 
 def ladder_02(text: str) -> bool:
     found = sentences(text)
-    if "\n" in text or found is None or len(found) != 5:
+    if "\n" in text or found is None or len(found) != 7:
         return False
     words = [sentence.split(" ") for sentence in found]
     every = [word for sentence in words for word in sentence]
     low = [word.lower() for word in every]
     return (
-        [len(sentence) for sentence in words] == [4, 5, 6, 7, 8]
+        [len(sentence) for sentence in words] == [4, 5, 6, 7, 8, 9, 10]
         and all(plain(word) and len(word) <= 7 for word in every)
         and all(sentence[0][0] in CAPITAL for sentence in words)
         and len(set(low)) == len(low)
@@ -86,6 +86,7 @@ def ladder_02(text: str) -> bool:
         and "tide" in every
         and every.index("lantern") < every.index("tide")
         and "light" not in text.lower()
+        and 267 < len(text) < 271
     )
 
 

@@ -146,8 +146,11 @@ def log_03(document: Document, prompt: str) -> list[str]:
         f"ALM-{last}",
         state[last]["service"],
         extension(document, state[last]["team"]),
-        str(len(open_at(state, team="Herring"))),
+        "/".join(
+            str(len(open_at(state, team=team))) for team in ("Heron", "Herring", "Osprey", "Curlew", "Plover", "Petrel")
+        ),
         str(sum(worst)),
+        str(sum(open_at(state, severity=2))),
     ]
 
 
