@@ -28,22 +28,22 @@ def interval(comparison: Document, width: int) -> style.Spec | None:
     scale = alt.Scale(domain=[-reach, reach], nice=False, zero=False)
     rows = values([{"low": low, "high": high, "value": value, "zero": 0.0}])
     shade = values([{"from": -reach, "to": -margin}])
-    marks = values(
-        [
-            {"at": -margin, "text": f"−{margin:g} margin"},
-            {"at": 0.0, "text": "equal"},
-            {"at": margin, "text": f"+{margin:g}"},
-        ]
-    )
+    left, middle, right = (values([{"at": at, "text": f"{at:+g}".replace("-", "−")}]) for at in (-margin, 0.0, margin))
     x = alt.X("low:Q", scale=scale, axis=alt.Axis(title="candidate minus baseline, points", grid=False))
     base = alt.Chart(rows)
     return style.styled(
         alt.layer(
             alt.Chart(shade).mark_rect(color=style.SHADE).encode(x=alt.X("from:Q", scale=scale), x2="to:Q"),
-            alt.Chart(marks).mark_rule(color=style.QUIET, strokeDash=[3, 3]).encode(x="at:Q"),
-            alt.Chart(marks)
-            .mark_text(color=style.QUIET, y=8, dx=4, align="left", fontSize=11)
-            .encode(x="at:Q", text="text:N"),
+            *(
+                alt.Chart(mark).mark_rule(color=style.QUIET, strokeDash=[3, 3]).encode(x="at:Q")
+                for mark in (left, middle, right)
+            ),
+            *(
+                alt.Chart(mark)
+                .mark_text(color=style.QUIET, y=8, dx=shift, align=align, fontSize=11)
+                .encode(x="at:Q", text="text:N")
+                for mark, shift, align in ((left, -4, "right"), (right, 4, "left"))
+            ),
             base.mark_rule(color=style.COLOURS[0], strokeWidth=4, y=40).encode(x=x, x2="high:Q"),
             base.mark_tick(color=style.COLOURS[0], thickness=3, size=18, y=40).encode(x="low:Q"),
             base.mark_tick(color=style.COLOURS[0], thickness=3, size=18, y=40).encode(x="high:Q"),
@@ -72,7 +72,9 @@ def scores(document: Document, width: int) -> style.Spec | None:
     order = list(dict.fromkeys(row["dimension"] for row in means))
     y = alt.Y("dimension:N", sort=order, axis=alt.Axis(title=None, grid=True, labelLimit=170, domain=False))
     offset = alt.YOffset("name:N", sort=names)
-    x = alt.X("score:Q", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(title="score, points", tickCount=6))
+    x = alt.X(
+        "score:Q", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(title="score, points", values=[*range(0, 101, 20)])
+    )
     colour, shape, _ = encodings(names)
     step = max(9, min(16, 60 // len(names)))
     return style.styled(
