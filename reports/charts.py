@@ -29,6 +29,7 @@ def interval(comparison: Document, width: int) -> style.Spec | None:
     rows = values([{"low": low, "high": high, "value": value, "zero": 0.0}])
     shade = values([{"from": -reach, "to": -margin}])
     left, middle, right = (values([{"at": at, "text": f"{at:+g}".replace("-", "−")}]) for at in (-margin, 0.0, margin))
+    beside: list[tuple[Any, int, Any]] = [(left, -4, "right"), (right, 4, "left")]
     x = alt.X("low:Q", scale=scale, axis=alt.Axis(title="candidate minus baseline, points", grid=False))
     base = alt.Chart(rows)
     return style.styled(
@@ -42,7 +43,7 @@ def interval(comparison: Document, width: int) -> style.Spec | None:
                 alt.Chart(mark)
                 .mark_text(color=style.QUIET, y=8, dx=shift, align=align, fontSize=11)
                 .encode(x="at:Q", text="text:N")
-                for mark, shift, align in ((left, -4, "right"), (right, 4, "left"))
+                for mark, shift, align in beside
             ),
             base.mark_rule(color=style.COLOURS[0], strokeWidth=4, y=40).encode(x=x, x2="high:Q"),
             base.mark_tick(color=style.COLOURS[0], thickness=3, size=18, y=40).encode(x="low:Q"),

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reports import report_command
 from reports.compare import add_margin, show
 from runner.commands import add_bank, add_config
 
@@ -52,6 +53,7 @@ def decide(arguments: argparse.Namespace) -> int:
     text = [*lines(document), "", f"records: {baseline.path} and {candidate.path}"]
     text.append(f"next: triplicate report {baseline.path} {candidate.path}")
     show(document, text, arguments.json)
+    sys.stderr.write(f"{report_command.page_line([baseline.path, candidate.path], candidate.path / 'report.html')}\n")
     return EXIT_STATUS[Verdict(document["verdict"])]
 
 

@@ -50,17 +50,20 @@ def demo(arguments: argparse.Namespace) -> int:
     servings = simulated_servings() if arguments.simulated else real_servings()
     names = [serving.name for serving in servings]
     write_config(folder, servings)
+    report = report_file(folder)
     ladder = SIMULATED_LADDER if arguments.simulated else QUICK_LADDER if arguments.quick else REAL_LADDER
-    for command in commands(names, folder, ladder, simulated=arguments.simulated, quick=arguments.quick):
+    for command in commands(names, folder, ladder, report, simulated=arguments.simulated, quick=arguments.quick):
         status = typed(command)
         if status not in (0, 1, 3) and not (command[0] == "sweep" and status == 4):
             return status
     sys.stdout.write(f"\n{'' if arguments.simulated else HONESTY}\n")
-    sys.stdout.write(f"open {report_file(folder)}\nnext: name your own servings in triplicate.toml\n")
+    sys.stdout.write(f"open {report}\nnext: name your own servings in triplicate.toml\n")
     return 0
 
 
-def commands(names: Sequence[str], folder: Path, ladder: str, *, simulated: bool, quick: bool) -> list[list[str]]:
+def commands(
+    names: Sequence[str], folder: Path, ladder: str, report: Path, *, simulated: bool, quick: bool
+) -> list[list[str]]:
     """The command lines, in order."""
     from itembank.bank import DATA
 
@@ -71,7 +74,7 @@ def commands(names: Sequence[str], folder: Path, ladder: str, *, simulated: bool
     lines = [*asked, ["sweep", *names, *ladder.split(), *where]]
     if not simulated:
         lines.append(["compare", *names, "--out", str(folder / "runs")])
-    return [*lines, ["report", *names, "--out", str(folder / "runs"), "-o", str(report_file(folder))]]
+    return [*lines, ["report", *names, "--out", str(folder / "runs"), "-o", str(report)]]
 
 
 def report_file(folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,17 @@ def report(arguments: argparse.Namespace) -> int:
     elif not arguments.push:
         printed(made, chosen)
     return 0
+
+
+def page_line(runs: Sequence[Path], path: Path) -> str:
+    """Write the page of these runs to `path`; a line for people that says where it is, or why there is none."""
+    from itembank.errors import UserError
+    from reports.report import report_of, write
+
+    try:
+        return f"report: {write(report_of(runs), 'html', path)[0]}"
+    except UserError as error:
+        return f"no report page: {error}"
 
 
 def printed(made: "Report", chosen: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itembank.errors import UserError
+from reports import report_command
 from reports.compare import add_margin, show
 from runner.commands import add_bank, add_config, add_serving
 
@@ -78,6 +79,8 @@ def speccheck(arguments: argparse.Namespace) -> int:
     runs = {(c.concurrency, c.stream): pair for c, pair in zip(conditions, pairs, strict=True)}
     document = equivalence_document(runs, margin=margin, curves=curves)
     show(document, speccheck_lines(document), arguments.json)
+    loaded = [folder.path for folder in pairs[conditions.index(Condition(concurrency=arguments.concurrency))]]
+    sys.stderr.write(f"{report_command.page_line(loaded, loaded[1] / 'report.html')}\n")
     return EXIT_STATUS[Verdict(document["verdict"])]
 
 

@@ -148,8 +148,9 @@ def quick_bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bench(
     tmp_path: Path, quick_bank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Bench]:
-    """An empty working folder for servers and commands; the servers end with the test."""
+    """An empty working folder for servers and commands; the servers end with the test, and no page is drawn."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("reports.report_command.page_line", lambda runs, path: "report: drawn elsewhere")
     made = Bench(tmp_path, quick_bank, capsys)
     with made.servers:
         yield made

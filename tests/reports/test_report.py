@@ -1,11 +1,14 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from itembank.errors import UserError
 from reports import report_command
+from reports.demo import report_file
 from reports.report import Report, format_named, grouped, report_of, write
 from runner.store import RunFolder
 from triplicate import main
@@ -141,3 +144,35 @@ def test_at_most_eight_configurations(make_run: Callable[..., RunFolder], capsys
     assert main(["report", *paths]) == 2
     assert f"at most {report_command.MOST_CONFIGURATIONS} configurations, not 9" in capsys.readouterr().err
     assert main(["report", "--compare", *paths[:8]]) == 0
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> list[Path]:
+    """The golden runs where they may be written to."""
+    shutil.copytree(GOLDEN, tmp_path / "runs")
+    return [path for name in ("incumbent", "candidate") for path in sorted((tmp_path / "runs" / name).iterdir())]
+
+
+def test_decide_ends_with_a_page(
+    copied: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    baseline, candidate = (SimpleNamespace(path=path) for path in copied if path.name.endswith("quality"))
+    protocol = SimpleNamespace(baseline=baseline, candidate=candidate)
+    monkeypatch.setattr("reports.preparation.prepared", lambda arguments: protocol)
+    monkeypatch.setattr("reports.decide.guarded", lambda protocol: 0)
+    monkeypatch.chdir(copied[0].parent)
+    assert main(["decide", "incumbent", "candidate", "--json"]) == 1
+    page = candidate.path / "report.html"
+    assert capsys.readouterr().err.endswith(f"report: {page}\n")
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_without_the_extra_the_page_is_missed_in_one_line(
+    copied: list[Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("reports.formats.html.missing_package", lambda: "altair")
+    line = report_command.page_line(copied, tmp_path / "r.html")
+    assert line == "no report page: the HTML report needs altair; pip install 'triplicate[report]'"
+    assert report_file(tmp_path) == tmp_path / "report.txt"
+    monkeypatch.undo()
+    assert report_file(tmp_path) == tmp_path / "report.html"
