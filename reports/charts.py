@@ -112,7 +112,7 @@ def throughput(document: Document, width: int, per_gpu: bool = False) -> style.S
     y = alt.Y("tok_s:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=log_axis(title, low, high))
     names = [curve_label(row) for row in curves]
     x = level_axis([*rows, *void])
-    colour, shape, dash = encodings(names, len(names) > 3 and width > 400)
+    colour, shape, dash = encodings(names, len(names) > 3)
     lines = alt.Chart(values(rows))
     hollow = values([{**row, "tok_s": low} for row in void])
     return style.styled(
@@ -120,7 +120,7 @@ def throughput(document: Document, width: int, per_gpu: bool = False) -> style.S
             lines.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash),
             lines.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
             alt.Chart(hollow).mark_point(filled=False, size=70).encode(x=x, y=y, color=colour, shape=shape),
-        ).properties(width=width, height=300 if width > 400 else 230)
+        ).properties(width=width, height=300)
     )
 
 
@@ -139,7 +139,7 @@ def latency(document: Document, width: int) -> style.Spec | None:
     if not rows:
         return None
     names = [shown(row["name"]) for row in curves]
-    colour, shape, _ = encodings(names, len(names) > 3 and width > 400)
+    colour, shape, _ = encodings(names, len(names) > 3)
     dash = alt.StrokeDash("of:N", scale=alt.Scale(domain=["p50", "p95"], range=[[1, 0], [5, 4]]), legend=alt.Legend())
     x = alt.X("concurrency:Q", axis=alt.Axis(title="requests at once"))
     y = alt.Y("seconds:Q", axis=alt.Axis(title="seconds a request"))
@@ -148,7 +148,7 @@ def latency(document: Document, width: int) -> style.Spec | None:
         alt.layer(
             base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash),
             base.mark_point(filled=True, size=45, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
-        ).properties(width=width, height=240 if width > 400 else 210)
+        ).properties(width=width, height=240)
     )
 
 

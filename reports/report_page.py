@@ -7,8 +7,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from reports import chart_style, charts
@@ -51,21 +50,23 @@ def policy(script: str, style: str) -> str:
 
 def drawings(document: Document) -> dict[str, list[str]]:
     """Each chart that has something to show, as SVG elements for wide and for narrow windows."""
-    makers: dict[str, Callable[[int], Any]] = {
-        "scores": partial(charts.scores, document),
-        "throughput": partial(charts.throughput, document),
-        "latency": partial(charts.latency, document),
-        "ratio": partial(charts.ratio, document),
-        **{f"interval{place}": partial(charts.interval, each) for place, each in enumerate(document["comparisons"])},
+    with chart_style.unchecked():
+        specs = {
+            "scores": charts.scores(document, WIDE),
+            "throughput": charts.throughput(document, WIDE),
+            "per_gpu": charts.throughput(document, WIDE, per_gpu=True),
+            "latency": charts.latency(document, WIDE),
+            "ratio": charts.ratio(document, WIDE),
+            **{f"interval{place}": charts.interval(each, WIDE) for place, each in enumerate(document["comparisons"])},
+        }
+    return {
+        name: [
+            chart_style.inlined(spec, f"{name}-w"),
+            chart_style.inlined(chart_style.narrowed(spec, NARROW), f"{name}-n"),
+        ]
+        for name, spec in specs.items()
+        if spec
     }
-    if any(row["curve"] and row["curve"]["gpus"] for row in document["configurations"]):
-        makers["per_gpu"] = partial(charts.throughput, document, per_gpu=True)
-    found = {}
-    for name, make in makers.items():
-        specs = [make(width) for width in (WIDE, NARROW)]
-        if None not in specs:
-            found[name] = [chart_style.inlined(spec, f"{name}-{place}") for place, spec in enumerate(specs)]
-    return found
 
 
 def grid(document: Document) -> list[dict[str, Any]]:

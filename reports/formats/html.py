@@ -61,7 +61,7 @@ def asset(name: str) -> str:
 
 def cleaned(value: object) -> object:
     """A printed value with characters that hide or reorder text made visible; markup of our own as it is."""
-    if type(value) is not str:
+    if type(value) is not str or value.isprintable():
         return value
     return "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in value)
 
