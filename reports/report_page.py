@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_DATA = 10_500_000
 """Bytes of embedded data: a page stays under 12 MB."""
-WIDE, NARROW = 640, 290
+WIDE, NARROW = 820, 290
 LETTERS = {"pass": "P", "fail": "F", "unscorable": "U", "error": "E", "missing": "–"}
 
 Document = Mapping[str, Any]
