@@ -37,7 +37,7 @@ def _file_rows(path: Path) -> Iterator[Row]:
         ".csv": _csv_rows,
         ".parquet": _parquet_rows,
     }
-    if not path.is_file():
+    if not _is_file(path):
         raise UserError(f"no bank at {path}; give `builtin`, a {', '.join(readers)} file, or hub:owner/name")
     if path.suffix.lower() not in readers:
         raise UserError(f"{path}: a bank is a file that ends in {', '.join(readers)}; rename or convert it")
@@ -45,6 +45,13 @@ def _file_rows(path: Path) -> Iterator[Row]:
     if size > MAX_BYTES:
         raise UserError(f"{path} has {size / 1e6:,.0f} MB; a bank may have {MAX_BYTES / 1e6:.0f} MB: split it")
     return readers[path.suffix.lower()](path)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def yaml_rows(path: Path) -> Iterator[Row]:

@@ -22,6 +22,7 @@ from reports.protocol import Party, Protocol
 from reports.validity import invalid_reasons, record_differences
 from runner.client import run as run_async
 from runner.config import Config, ServingConfig, load_config, serving
+from runner.find import is_run
 from runner.progress import Progress
 from runner.quality import ServingLost, stored_serving
 from runner.run import chosen_bank, new_folder, open_side, quality_plan, recorded_bank
@@ -78,9 +79,9 @@ def asked(arguments: argparse.Namespace, config: Config) -> Asked:
     margin = checked_margin(MARGIN if arguments.margin is None else arguments.margin)
     if arguments.concurrency < 1:
         raise UserError(f"--concurrency must be at least 1, not {arguments.concurrency}")
-    if (Path(arguments.candidate) / "run.json").is_file():
+    if is_run(Path(arguments.candidate)):
         raise UserError("the candidate is a finished run; `triplicate compare` holds two finished runs together")
-    is_finished = (Path(arguments.baseline) / "run.json").is_file()
+    is_finished = is_run(Path(arguments.baseline))
     baseline = None if is_finished else serving(config, arguments.baseline)
     candidate = serving(config, arguments.candidate)
     if baseline and baseline.name == candidate.name:

@@ -98,10 +98,10 @@ def load_config(path: Path | None) -> Config:
         config = msgspec.convert(tree, Config)
     except FileNotFoundError:
         raise UserError(f"no configuration at {chosen}; give an existing file with --config") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"{chosen}: not readable: {error}") from None
     except msgspec.ValidationError as error:
         raise UserError(f"{chosen}: {error}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{chosen}: not readable: {error}") from None
     names = [serving.name for serving in config.serving]
     for serving in config.serving:
         if names.count(serving.name) > 1:

@@ -13,9 +13,9 @@ def find_run(name: str, out: Path = DEFAULT_OUT, kind: str = "quality") -> Path:
     Raises UserError with the nearest name where there is none.
     """
     path = Path(name)
-    if (path / "run.json").is_file():
+    if is_run(path):
         return path
-    if path.is_dir() and path.parent != out and path != out / safe_name(name):
+    if _is_folder(path) and path.parent != out and path != out / safe_name(name):
         raise UserError(f"{path} is no run folder: it has no run.json")
     servings = sorted(child.name for child in out.iterdir() if child.is_dir()) if out.is_dir() else []
     if safe_name(name) not in servings:
@@ -37,6 +37,21 @@ def find_runs(name: str, out: Path = DEFAULT_OUT) -> list[Path]:
     if not found and problem:
         raise problem
     return list(dict.fromkeys(found))
+
+
+def is_run(path: Path) -> bool:
+    """Whether that is a run folder; a text that can be no path is none."""
+    try:
+        return (path / "run.json").is_file()
+    except OSError:
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def run_folders(root: Path) -> list[Path]:

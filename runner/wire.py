@@ -5,18 +5,22 @@ Nothing is decoded while other streams run: the bytes are kept, and `Taken` says
 
 import asyncio
 import ssl
+import sys
 import zlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from runner.failure import one_line
 from runner.sse import is_done, is_finished
 
 DONE_GRACE_S = 0.25
 """How long a server may hold a stream open after `[DONE]`; leaving at once would throw the connection away."""
 FINISH_GRACE_S = 10.0
 """The same after a finish_reason, where usage and `[DONE]` may still come."""
+_UNVERIFIED: set[str] = set()
+"""Addresses whose missing check has been said."""
 _OVERLAP = 40
 """Bytes of the read before that are looked at again, for a mark that two reads share."""
 
@@ -163,6 +167,10 @@ def tls(base_url: str, verify: bool) -> ssl.SSLContext | bool:
         return True
     context = ssl.create_default_context()
     if not verify:
+        if base_url not in _UNVERIFIED:
+            _UNVERIFIED.add(base_url)
+            shown = one_line(base_url)
+            sys.stderr.write(f"verify_tls = false: anybody on the way can read and change what {shown} is sent\n")
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
