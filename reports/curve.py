@@ -36,6 +36,7 @@ def curve_document(run: RunFolder) -> dict[str, Any]:
         "serving": record.serving.get("name"),
         "run": str(run.path),
         "status": record.status,
+        "identity_changes": list(record.identity_changes),
         "simulated": (record.identity_before.engine if record.identity_before else None) == "triplicate-simulator",
         "gpus": record.serving.get("gpus"),
         "prompts": record.plan.get("prompts"),
@@ -56,6 +57,7 @@ def curve_document(run: RunFolder) -> dict[str, Any]:
         "plateau": [level_row(level) for level in of_phase(levels, "plateau")],
         "client": dict(record.host.get("client") or {}) or None,
         "findings": [
+            *(f"INVALID: the server changed during the run: {change}" for change in record.identity_changes),
             *cap_findings(cap, named, levels),
             *named.notes,
             *_confirm_findings(confirmed, named),

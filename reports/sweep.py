@@ -70,8 +70,8 @@ def sweep(arguments: argparse.Namespace) -> int:
         lines += [line for ratio in ratios for line in (*ratio_lines(ratio), "")]
         sys.stdout.write("\n".join(lines).rstrip("\n") + "\n")
     _point(paths, arguments.json)
-    void = any(document["signature"] == "VOID" for document in documents)
-    return status or (INCOMPLETE if void else COMPLETE)
+    spoiled = any(document["signature"] == "VOID" or document["identity_changes"] for document in documents)
+    return status or (INCOMPLETE if spoiled else COMPLETE)
 
 
 def _started(arguments: argparse.Namespace, paths: list[Path]) -> int:
@@ -233,13 +233,9 @@ def _print_json(document: Any) -> None:
 
 def _point(paths: Sequence[Path], as_json: bool) -> None:
     """Say where the records are and what to do next; on stderr where stdout holds a document."""
-    from runner.failure import one_line
-
     out = sys.stderr if as_json else sys.stdout
     for path in paths:
         record = _read(path).record
-        for change in record.identity_changes:
-            sys.stderr.write(f"INVALID: the server changed during the run: {one_line(change)}\n")
         out.write(f"{path}\n")
         unfinished = record.status != "complete"
         out.write(

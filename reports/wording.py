@@ -9,7 +9,7 @@ CLAIMS = {
     "PARITY": "as good as the baseline within the margin",
     "IMPROVEMENT": "better than the baseline by at least the margin",
     "REGRESSION": "worse than the baseline by at least the margin",
-    "UNDECIDED": "not decided: repeat before you decide",
+    "UNDECIDED": "not decided",
     "INVALID": "no comparison: the two runs cannot be held against each other",
 }
 
@@ -62,7 +62,9 @@ def sentence(document: Document) -> str:
         f"on {document['items']} items asked {repeats['candidate']} and {repeats['baseline']} times"
     )
     if document["interval"] is None:
-        return f"{document['verdict']}: {measured}; repeat before you decide."
+        scored = None not in (scores["candidate"]["mean"], scores["baseline"]["mean"])
+        follows = "repeat before you decide" if scored else "there is nothing to compare"
+        return f"{document['verdict']}: {measured}; {follows}."
     return (
         f"{document['verdict']}: {measured}, a difference of {figure(document['difference'], signed=True)} points "
         f"({confidence(document)} interval {bounds(document['interval'])}, margin {document['margin']:g})."
@@ -71,7 +73,7 @@ def sentence(document: Document) -> str:
 
 def not_said(document: Document) -> list[str]:
     """What the sentence does not say, a line each."""
-    lines = ["It speaks of these items on these servers; other items of their kind have the wider interval below."]
+    lines = ["It speaks of these items on these servers; other items of their kind have a wider interval."]
     if document["verdict"] == "PARITY":
         lines.append(f"Parity means: not worse by {document['margin']:g} points. It does not mean equal answers.")
     if document["verdict"] == "UNDECIDED":

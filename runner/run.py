@@ -157,7 +157,10 @@ async def _measure(folders: list[RunFolder], group: list[ServingConfig], bank: B
 
 
 def guarded(measuring: Any, folders: list[RunFolder]) -> int:
-    """Run to the end, an interruption or the loss of the server; say where the records are and what to do next."""
+    """Run to the end, an interruption or the loss of the server; say where the records are and what to do next.
+
+    INCOMPLETE also where the end was reached and no verdict may stand on what was measured.
+    """
     status = COMPLETE
     try:
         run_async(measuring)
@@ -167,12 +170,14 @@ def guarded(measuring: Any, folders: list[RunFolder]) -> int:
     except* KeyboardInterrupt:
         status = INTERRUPTED
     finally:
-        _finish(folders, status)
-    return status
+        invalid = _finish(folders, status)
+    return max(status, INCOMPLETE) if invalid else status
 
 
-def _finish(folders: list[RunFolder], status: int) -> None:
+def _finish(folders: list[RunFolder], status: int) -> bool:
+    """Complete and close the folders; whether any of them holds what forbids a verdict."""
     problem: UserError | None = None
+    invalid = False
     for folder in folders:
         unfinished = folder.record.status != "complete"
         try:
@@ -182,11 +187,22 @@ def _finish(folders: list[RunFolder], status: int) -> None:
             problem = error
         folder.close()
         sys.stdout.write(f"{folder.path}\n")
-        for change in folder.record.identity_changes:
-            sys.stderr.write(f"INVALID: the server changed during the run: {one_line(change)}\n")
+        for line in _spoiled(folder):
+            sys.stderr.write(f"INVALID: {line}\n")
+            invalid = True
         if unfinished:
             sys.stdout.write(f"resume with: triplicate run --resume {folder.path}\n")
         else:
             sys.stdout.write(f"next: triplicate report {folder.path}\n")
     if problem:
         raise problem
+    return invalid
+
+
+def _spoiled(folder: RunFolder) -> list[str]:
+    """What forbids a verdict on a run that has come to its end, a line each."""
+    found = [f"the server changed during the run: {one_line(change)}" for change in folder.record.identity_changes]
+    if folder.record.status == "complete":
+        failed = [trial.exchange.failure is not None for trial in folder.trials()]
+        found += [f"{sum(failed)} of {len(failed)} requests failed after all retries"] if any(failed) else []
+    return found

@@ -119,6 +119,7 @@ def test_a_repeat_without_a_score_cannot_be_compared(make_run: Make, bank94: lis
     document = comparison_document(a, b)
     assert document["verdict"] == "UNDECIDED" and document["interval"] is None and document["worst_case"] is None
     assert document["reasons"] == ["candidate: a repeat without one scorable response has no score to compare"]
+    assert ("nothing to compare" in document["sentence"]) == (row == "uuu")
     assert document["difference"] == (None if row == "uuu" else 0.0)
     assert comparison_document(a, b, looks=(3, 5, 10))["verdict"] == "UNDECIDED"
 

@@ -144,12 +144,23 @@ def test_an_interruption_in_the_first_level(
 
 
 def test_a_server_that_changed_makes_the_run_invalid(
-    capsys: pytest.CaptureFixture[str], make_folder: Callable[..., RunFolder]
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, make_folder: Callable[..., RunFolder]
 ) -> None:
+    stored = Path(__file__).parents[1] / "data/runs/v1/incumbent/20261129T151000-ladder"
     folder = make_folder(kind="ladder", status="complete", identity_changes=("model: a -> b",))
-    reports.sweep._point([folder.path], as_json=False)
-    out, err = capsys.readouterr()
-    assert err == "INVALID: the server changed during the run: model: a -> b\n" and out.startswith(str(folder.path))
+    for name in ("levels.jsonl", "exchanges.jsonl"):
+        (folder.path / name).write_bytes((stored / name).read_bytes())
+
+    def started(arguments: Any, paths: list[Path]) -> int:
+        paths.append(folder.path)
+        return 0
+
+    monkeypatch.setattr(reports.sweep, "_started", started)
+    status, out, _ = swept(capsys, "s", "--json")
+    found = json.loads(out)
+    assert status == 4 and found["signature"] != "VOID" and found["identity_changes"] == ["model: a -> b"]
+    status, out, _ = swept(capsys, "s")
+    assert status == 4 and "INVALID: the server changed during the run: model: a -> b" in out
 
 
 def test_a_server_that_dies(capsys: pytest.CaptureFixture[str]) -> None:

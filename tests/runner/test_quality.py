@@ -138,6 +138,16 @@ def test_a_passing_fault_is_asked_again_and_counted(bank, tmp_path, monkeypatch)
     assert trial.exchange.retries == 2 and trial.exchange.response.text == "ANSWER: 2"
 
 
+def test_a_run_with_failed_requests_does_not_end_well(bank, bank_file, tmp_path, capsys):
+    with simulated("faulty", speed=200, bank=bank, faults={"400": 0.3}) as server:
+        asked = ("run", server.base_url, "--bank", str(bank_file), "--repeats", "1", "--out", str(tmp_path / "runs"))
+        assert run(*asked) == 4
+    (path,) = folders(tmp_path / "runs")
+    failed = [trial.exchange.failure is not None for trial in RunFolder.read(path).trials()]
+    assert len(failed) == 12 and any(failed) and read_record(path).status == "complete"
+    assert f"INVALID: {sum(failed)} of 12 requests failed after all retries" in capsys.readouterr().err
+
+
 def test_a_fault_that_stays_is_an_error_and_no_verdict(bank, tmp_path, monkeypatch):
     monkeypatch.setattr(quality, "pause_s", lambda *_: 0.0)
     folder = asked_once(bank, Scripted([whole(b"{}", 503)]), tmp_path)
@@ -207,7 +217,7 @@ def test_a_server_that_comes_back_is_waited_for_and_read_again(bank, bank_file, 
     finally:
         second.terminate()
         second.wait(10)
-    assert runner.returncode == 0, err_text
+    assert runner.returncode == 4, err_text
     assert b"INVALID: the server changed during the run: max_concurrent_sequences" in err_text
     (path,) = folders(out)
     assert pairs(path) == sorted((item["id"], 1) for item in ITEMS)
