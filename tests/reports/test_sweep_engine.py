@@ -15,7 +15,12 @@ pytestmark = pytest.mark.engine
 
 @pytest.mark.parametrize(
     ("slots", "levels", "signature"),
-    [(1, "1,2,4", "QUEUES"), (4, "1,2,4,8", "CAPPED"), (8, "1,4,8,16", "CAPPED"), (8, "1,4,8", None)],
+    [
+        (1, "1,2,4", "QUEUES"),
+        pytest.param(4, "1,2,4,8", "CAPPED", marks=pytest.mark.soak),
+        pytest.param(8, "1,4,8,16", "CAPPED", marks=pytest.mark.soak),
+        pytest.param(8, "1,4,8", None, marks=pytest.mark.soak),
+    ],
     ids=["one slot queues", "four slots cap", "eight slots cap", "eight slots are enough for eight"],
 )
 def test_slots(
