@@ -16,20 +16,30 @@ from runner.store import RunFolder
 QUESTION: tuple[Mapping[str, Any], ...] = ({"role": "user", "content": "Reply with OK."},)
 
 
-async def answering_model(client: Client, serving: ServingConfig) -> str:
-    """The model to ask for, once the server has answered a question of one token with it.
+async def reachable_model(client: Client, serving: ServingConfig) -> str:
+    """The model to ask for, once the server has shown that it answers us at all.
 
-    Raises UserError saying what to do if it does not; a fault that may pass by itself is left to the run.
+    Raises UserError saying what to do if it cannot be reached or wants another key.
     """
-    model = await client.model()
+    if serving.model != "auto":
+        failure = (await client.get(f"{client.base_url}/models", timeout_s=30.0)).failure
+        if failure is not None and (failure.kind is FailureKind.CONNECT or failure.status in (401, 403)):
+            raise UserError(advice(failure, serving))
+    return await client.model()
+
+
+async def require_answer(client: Client, serving: ServingConfig) -> None:
+    """Raise UserError saying what to do unless the model answers a question of one token.
+
+    A fault that may pass by itself is left to the run.
+    """
+    model = await reachable_model(client, serving)
     body = chat_body(
         model=model, messages=QUESTION, max_tokens=1, sampling=serving.sampling, extra_body=serving.extra_body
     )
     failure = (await client.send(body)).failure
-    refused = failure is not None and failure.kind is FailureKind.HTTP_STATUS and failure.status not in PASSING
-    if failure is not None and (refused or failure.kind is FailureKind.CONNECT):
+    if failure is not None and failure.kind is FailureKind.HTTP_STATUS and failure.status not in PASSING:
         raise UserError(advice(failure, serving))
-    return model
 
 
 async def identify_again(folder: RunFolder, serving: ServingConfig, client: Client) -> None:

@@ -19,7 +19,7 @@ from runner.environment import anchor, host, tool
 from runner.failure import one_line
 from runner.identity import identity_digest, read_identity
 from runner.launch import launched
-from runner.preflight import answering_model
+from runner.preflight import reachable_model, require_answer
 from runner.progress import Progress
 from runner.quality import QualityRun, ServingLost, judge_pending, stored_serving
 from runner.record import RunRecord
@@ -113,7 +113,7 @@ async def open_side(stack: AsyncExitStack, folder: RunFolder, chosen: ServingCon
     if chosen.launch:
         chosen = await stack.enter_async_context(launched(chosen, folder.path / f"server-{boot}.log"))
     client = await stack.enter_async_context(Client(chosen))
-    model = await answering_model(client, chosen)
+    model = await reachable_model(client, chosen)
     side = QualityRun(folder=folder, serving=chosen, bank=bank, client=client, model=model, boot=boot)
     stack.callback(side.close)
     identity = await read_identity(chosen, client)
@@ -133,7 +133,7 @@ async def _measure_new(
     for chosen in group:
         if not chosen.launch:
             async with Client(chosen) as client:
-                await answering_model(client, chosen)
+                await require_answer(client, chosen)
     for chosen in group:
         folders.append(new_folder(chosen, bank, plan, out))
     await _measure(folders, group, bank, wait_s)
