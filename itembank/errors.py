@@ -9,6 +9,9 @@ Three shapes:
     bugs          anything else: a traceback
 """
 
+SHOWN = 20
+"""So many names an error line lists; the rest are counted."""
+
 
 class UserError(Exception):
     """What the user can mend; its text is one line that says how."""
@@ -18,16 +21,19 @@ class UserError(Exception):
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """A phrase for an error line: the known name closest to `name`, or all that exist.
+    """A phrase for an error line: the known name closest to `name`, or those that exist.
 
     >>> nearest("incumbant", ["candidate", "incumbent"])
     "did you mean 'incumbent'?"
     >>> nearest("x", ["candidate", "incumbent"])
     'there are: candidate, incumbent'
+    >>> nearest("x", [f"item-{number}" for number in range(94)])[-28:]
+    'item-18, item-19 and 74 more'
     """
     import difflib
 
     close = difflib.get_close_matches(name, known, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"there are: {', '.join(known)}" if known else "there are none"
+    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+    return f"there are: {', '.join(known[:SHOWN])}{more}" if known else "there are none"

@@ -75,7 +75,9 @@ def _evidence(baseline: RunFolder, candidate: RunFolder, view: Seen) -> dict[str
         "identity": identity_document(baseline.record, candidate.record),
         "throughput": {"baseline": pass_throughput(baseline), "candidate": pass_throughput(candidate)},
         "repeats_needed": pair_repeats(a, b, view.rule.margin) if a.items else None,
-        "simulated": [name for name, run in (("baseline", baseline), ("candidate", candidate)) if _is_simulated(run)],
+        "simulated": [
+            name for name, run in (("baseline", baseline), ("candidate", candidate)) if run.record.is_simulated
+        ],
     }
 
 
@@ -172,8 +174,3 @@ def _agreement(baseline: RunFolder, candidate: RunFolder, repeats_a: int, repeat
     texts_a, texts_b = load_texts(baseline, repeats_a), load_texts(candidate, repeats_b)
     same = [name for name, texts in (("baseline", texts_a), ("candidate", texts_b)) if all_identical(texts)]
     return agreement_document(texts_a, texts_b) | {"all_repeats_identical": same}
-
-
-def _is_simulated(run: RunFolder) -> bool:
-    identity = run.record.identity_before
-    return identity is not None and identity.value("simulated") is True

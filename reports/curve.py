@@ -37,7 +37,7 @@ def curve_document(run: RunFolder) -> dict[str, Any]:
         "run": str(run.path),
         "status": record.status,
         "identity_changes": list(record.identity_changes),
-        "simulated": (record.identity_before.engine if record.identity_before else None) == "triplicate-simulator",
+        "simulated": record.is_simulated,
         "gpus": record.serving.get("gpus"),
         "prompts": record.plan.get("prompts"),
         "max_tokens": record.plan.get("max_tokens"),

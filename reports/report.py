@@ -116,7 +116,7 @@ def _configuration_row(configuration: Configuration) -> dict[str, Any]:
     curve = curve_document(ladder) if ladder else None
     return {
         "name": configuration.name,
-        "simulated": "simulat" in str(record.identity_before.engine if record.identity_before else None),
+        "simulated": record.is_simulated,
         "identity": _identity_row(record, ladder, curve),
         "quality": _quality_row(configuration.quality) if configuration.quality else None,
         "curve": {"folder": str(ladder.path), "status": ladder.record.status, **curve} if ladder and curve else None,

@@ -5,10 +5,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Meta
 
 from itembank.errors import UserError, nearest
 
@@ -17,10 +18,10 @@ from itembank.errors import UserError, nearest
 class Sampling:
     """How answers are drawn."""
 
-    temperature: float = 0.0
-    max_tokens: int = 4096
+    temperature: Annotated[float, Meta(ge=0)] = 0.0
+    max_tokens: Annotated[int, Meta(ge=1)] = 4096
     """Caps an item's own limit."""
-    top_p: float | None = None
+    top_p: Annotated[float, Meta(gt=0, le=1)] | None = None
     seed: int = 0
     """The base that seeds are derived from when the temperature is above 0; none is sent at 0."""
 
@@ -29,11 +30,16 @@ class Sampling:
 class Launch:
     """How triplicate itself starts a server; what it did not start it never stops."""
 
-    command: tuple[str, ...]
+    command: Annotated[tuple[str, ...], Meta(min_length=1)]
     """`{port}` stands for the free port that is chosen."""
-    ready_timeout_s: float = 600.0
+    ready_timeout_s: Annotated[float, Meta(gt=0)] = 600.0
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str | None = None
+
+    @property
+    def takes_port(self) -> bool:
+        """Whether the command or its environment has a place for the port that is chosen."""
+        return any("{port}" in word for word in (*self.command, *self.env.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +53,8 @@ class ServingConfig:
     """`auto`: the only model that the server lists."""
     api_key_env: str | None = None
     """The name of the variable that holds the key, never a key."""
-    gpus: int | None = None
-    pid: int = 0
+    gpus: Annotated[int, Meta(ge=1)] | None = None
+    pid: Annotated[int, Meta(ge=0)] = 0
     """0: found from the listening port."""
     verify_tls: bool = True
     sampling: Sampling = field(default_factory=Sampling)
@@ -106,6 +112,10 @@ def load_config(path: Path | None) -> Config:
     for serving in config.serving:
         if names.count(serving.name) > 1:
             raise UserError(f"{chosen}: two servings are named {serving.name!r}; names must be unique")
+        if serving.launch and not (serving.launch.takes_port or serving.base_url):
+            raise UserError(
+                f"{chosen}: serving {serving.name}: write {{port}} in its launch command, or give its base_url"
+            )
         if not serving.launch:
             check_url(serving.base_url, f"{chosen}: serving {serving.name}: base_url")
     return config

@@ -4,7 +4,7 @@ A value that is not of its fact's type is no fact: replies of servers are untrus
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,11 +105,6 @@ def printable(text: str, longest: int = LONGEST) -> str:
     clean = "".join(char if char.isprintable() else " " for char in text[: 4 * longest])
     clean = " ".join(clean.split())
     return clean if len(clean) <= longest else clean[: longest - 1] + "…"
-
-
-def first_known(found: Iterable[Any]) -> Any:
-    """The first value that is not None, or None."""
-    return next((value for value in found if value is not None), None)
 
 
 def clean_fact(fact: Fact, secrets: frozenset[str]) -> Fact:

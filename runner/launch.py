@@ -76,15 +76,8 @@ def last_lines(path: Path, number: int = LAST_LINES) -> str:
 
 def _addressed(serving: ServingConfig) -> ServingConfig:
     """The serving with the address that its server will have: its own, or a free loopback port."""
-    launch = serving.launch
-    chosen = any("{port}" in word for word in (*(launch.command if launch else ()), *_values(launch)))
-    if not chosen and not serving.base_url:
-        raise UserError(f"serving {serving.name}: write {{port}} in its launch command, or give its base_url")
+    chosen = serving.launch is not None and serving.launch.takes_port
     return replace(serving, base_url=f"http://127.0.0.1:{free_port()}/v1") if chosen else serving
-
-
-def _values(launch: Launch | None) -> tuple[str, ...]:
-    return tuple(launch.env.values()) if launch else ()
 
 
 def _answers(port: int) -> bool:

@@ -79,6 +79,11 @@ class RunRecord:
     notes: tuple[str, ...] = ()
     """Events that a reader must know: a server that was waited for, a repaired file, a client self-test."""
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether a simulated engine was measured."""
+        return self.identity_before is not None and self.identity_before.value("simulated") is True
+
 
 def upgrade(row: dict[str, Any]) -> dict[str, Any]:
     """A stored record in the present schema. Raises UserError for one from the future."""

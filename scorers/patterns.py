@@ -34,8 +34,11 @@ def pattern_fault(pattern: str) -> str:
     options.log_errors = False
     try:
         re2.compile(pattern, options=options)
-    except (re2.error, UnicodeEncodeError) as error:
+    except UnicodeEncodeError as error:
         return f"{pattern!r} is not for a linear-time engine: {error}"
+    except re2.error as error:
+        told = error.args[0] if error.args else ""
+        return f"{pattern!r} is not for a linear-time engine: {told.decode() if isinstance(told, bytes) else told}"
     return ""
 
 

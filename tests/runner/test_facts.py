@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from runner.facts import FACT_NAMES, FACTS, PASSING_FACTS, clean_fact, facts, first_known, printable, typed_value
+from runner.facts import FACT_NAMES, FACTS, PASSING_FACTS, clean_fact, facts, printable, typed_value
 from runner.record import Fact
 
 
@@ -62,11 +62,6 @@ def test_every_fact_has_a_type_and_a_meaning() -> None:
 def test_printable_is_one_short_line() -> None:
     assert printable("a\r\nb\x00c\u202e") == "a b c"
     assert printable("x" * 900, 10) == "x" * 9 + "…"
-
-
-def test_first_known() -> None:
-    assert first_known([None, 0, 1]) == 0
-    assert first_known([None]) is None
 
 
 def test_clean_facts_hold_no_secret() -> None:

@@ -104,6 +104,7 @@ def test_every_kind_is_a_documented_function() -> None:
         ({"kind": "word_count"}, "word_count needs min or max"),
         ({"kind": "word_count", "min": 3, "max": 2}, "min 3 is more than max 2"),
         ({"kind": "regex", "pattern": "(?=a)"}, "is not for a linear-time engine"),
+        ({"kind": "regex", "pattern": "("}, "is not for a linear-time engine: missing )"),
         ({"kind": "regex", "pattern": "\ud800"}, "is not for a linear-time engine"),
         ({"kind": "line_pattern", "pattern": r"(a)\1"}, "is not for a linear-time engine"),
         ({"kind": "language_script", "script": "Klingon"}, "is not for a linear-time engine"),
