@@ -12,8 +12,9 @@ import pytest
 import reports.formats
 from itembank import plugins
 from reports.formats.csv import leaves
-from reports.report import Report, render
+from reports.report import Report, render, report_of
 from reports.wording import figure
+from tests.reports.formats.conftest import GOLDEN
 
 
 def figures(document: Mapping[str, Any]) -> Iterator[str]:
@@ -76,3 +77,15 @@ def test_no_attack_breaks_a_format(hostile: Report, name: str) -> None:
     if isinstance(content, str) and name != "json":
         assert not set(content) & {"\x1b", "\x9b", "\x07", "\0"} or name == "csv"
         assert "\0" not in content
+
+
+@pytest.mark.parametrize("name", ["markdown", "terminal", "csv", "junit"])
+def test_ladders_alone_render(name: str) -> None:
+    text = str(render(report_of(sorted(GOLDEN.glob("*/*-ladder"))), name))
+    assert "candidate" in text or (name == "junit" and "property" in text), "JUnit has no words for a ladder"
+
+
+@pytest.mark.parametrize("name", ["markdown", "terminal", "csv", "junit"])
+def test_a_ladder_beside_a_quality_run_renders(name: str) -> None:
+    runs = [next((GOLDEN / "incumbent").glob("*-ladder")), next((GOLDEN / "candidate").glob("*-quality"))]
+    assert "candidate" in str(render(report_of(runs), name))
