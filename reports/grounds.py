@@ -63,6 +63,8 @@ def warnings_beside(baseline: RunFolder, candidate: RunFolder, document: dict[st
     if document["identity"]["equal"]:
         warnings.append("both configurations are identical in every fact that was read: nothing was changed")
     warnings += document["identity"]["unknown"]
+    for side, run in (("baseline", baseline), ("candidate", candidate)):
+        warnings += [f"{side}: {note}" for note in run.record.notes]
     for side, boots in document["boots"].items():
         if boots and boots["differ"]:
             warnings.append(f"{side}: starts of the server differ more than repeats within one (p = {boots['p']:.2g})")

@@ -9,11 +9,13 @@ from runner.config import ServingConfig
 from runner.dialect import chat_body
 from runner.exchange import FailureKind
 from runner.failure import advice
-from runner.identity import difference, read_identity
+from runner.identity import difference, read_identity, was_restarted, with_fingerprint
 from runner.retry import PASSING
 from runner.store import RunFolder
 
 QUESTION: tuple[Mapping[str, Any], ...] = ({"role": "user", "content": "Reply with OK."},)
+
+RESTARTED = "the server was restarted while it was measured"
 
 
 async def reachable_model(client: Client, serving: ServingConfig) -> str:
@@ -42,10 +44,18 @@ async def require_answer(client: Client, serving: ServingConfig) -> None:
         raise UserError(advice(failure, serving))
 
 
-async def identify_again(folder: RunFolder, serving: ServingConfig, client: Client) -> None:
-    """Read the identity once more; facts that changed make the run INVALID and stand in its record."""
+async def identify_again(
+    folder: RunFolder, serving: ServingConfig, client: Client, fingerprint: str | None = None
+) -> None:
+    """Read the identity once more; facts that changed make the run INVALID and stand in its record.
+
+    A restart of a server that triplicate did not launch is noted; with the same configuration it is no change.
+    `fingerprint` is what chat replies carried as `system_fingerprint`.
+    """
     record = folder.record
-    after = await read_identity(serving, client)
+    after = with_fingerprint(await read_identity(serving, client), fingerprint)
     changed = difference(record.identity_before, after)
     known = [*record.identity_changes, *(line for line in changed if line not in record.identity_changes)]
-    folder.update(identity_after=after, identity_changes=tuple(known))
+    restarted = not serving.launch and was_restarted(record.identity_before, after)
+    notes = tuple(dict.fromkeys((*record.notes, RESTARTED))) if restarted else record.notes
+    folder.update(identity_after=after, identity_changes=tuple(known), notes=notes)

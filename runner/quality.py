@@ -56,6 +56,7 @@ class QualityRun:
     _rng: random.Random = field(default_factory=random.Random)
     _present: set[tuple[str, int]] | None = None
     _served: str | None = None
+    _fingerprint: str | None = None
     """The model that the first reply named."""
     _recovery: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -93,6 +94,7 @@ class QualityRun:
             )
             self.folder.append(trial)
             self._note_model(exchange.served_model)
+            self._fingerprint = exchange.system_fingerprint or self._fingerprint
             await self._unjudged.acquire()
             group.create_task(self._judge(item, trial, progress))
 
@@ -140,7 +142,7 @@ class QualityRun:
 
     async def check_identity(self) -> None:
         """Read the identity again; every fact that changed makes the run INVALID."""
-        await identify_again(self.folder, self.serving, self.client)
+        await identify_again(self.folder, self.serving, self.client, self._fingerprint)
 
     def _note_model(self, served: str | None) -> None:
         """A reply that names another model than the first one came from another system: that makes the run INVALID."""

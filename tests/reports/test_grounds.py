@@ -54,6 +54,11 @@ def test_a_rate_that_rose_is_a_warning_beside_the_verdict(make_run: Make) -> Non
     assert any("more often" in line for line in document["warnings"])
 
 
+def test_the_notes_of_a_record_stand_beside_the_verdict(make_run: Make) -> None:
+    a, b = make_run("a", ["ppp"] * 40), make_run("b", ["ppp"] * 40, record={"notes": ("the server was restarted",)})
+    assert "candidate: the server was restarted" in comparison_document(a, b)["warnings"]
+
+
 def test_launched_boots_that_differ_are_a_warning(make_run: Make) -> None:
     record = {"boots": ({"number": 1, "launched": True}, {"number": 2, "launched": True})}
     rows = ["ppppff", "ppppff", "pppppf", "pppfff"]

@@ -222,7 +222,10 @@ def test_a_server_that_comes_back_is_waited_for_and_read_again(bank, bank_file, 
     (path,) = folders(out)
     assert pairs(path) == sorted((item["id"], 1) for item in ITEMS)
     assert all(trial.exchange.failure is None for trial in RunFolder.read(path).trials())
-    assert any("max_concurrent_sequences" in line for line in read_record(path).identity_changes)
+    record = read_record(path)
+    assert any("max_concurrent_sequences" in line for line in record.identity_changes)
+    assert record.notes == ("the server was restarted while it was measured",)
+    assert record.identity_after.value("system_fingerprint") == "triplicate-simulator"
 
 
 def test_an_interrupt_keeps_what_there_is_and_resume_completes_it(bank, bank_file, tmp_path):
