@@ -50,7 +50,7 @@ def read_events(data: bytes, _: Path) -> None:
 
 
 def read_number(data: bytes, _: Path) -> None:
-    number(data.decode("utf-8", "surrogatepass" if data[:1] == b"\xed" else "replace"))
+    number(data.decode("utf-8", "surrogateescape"))
 
 
 def read_math(data: bytes, _: Path) -> None:
