@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from reports.protocol import Protocol
 
 INTERRUPTED, INCOMPLETE = 130, 4
+KEYS = (
+    *("verdict", "margin", "difference", "interval", "population_interval", "look", "repeats", "reasons"),
+    *("scores", "dimensions", "excess_flips", "defects", "identity", "throughput"),
+)
+"""What the document holds in any case; None where nothing was measured."""
 
 
 def add_decide(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +46,11 @@ def decide(arguments: argparse.Namespace) -> int:
 
     protocol = prepared(arguments)
     if isinstance(protocol, list):
-        refused = {"verdict": str(Verdict.INVALID), "reasons": protocol}
+        refused = dict.fromkeys(KEYS) | {
+            "verdict": str(Verdict.INVALID),
+            "margin": arguments.margin,
+            "reasons": protocol,
+        }
         show(refused, ["INVALID  nothing was measured", *(f"  - {reason}" for reason in protocol)], arguments.json)
         return EXIT_STATUS[Verdict.INVALID]
     status = guarded(protocol)

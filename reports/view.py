@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from reports.decision import MARGIN, Decision, Look, Rule, checked_margin, decision, look_alpha
 from reports.outcomes import Outcomes, load_outcomes
@@ -11,8 +12,9 @@ from runner.store import RunFolder
 def rule_of(baseline: RunFolder, candidate: RunFolder, margin: float | None, looks: Sequence[int] | None) -> Rule:
     """What was fixed for this pair: the looks of the decide that both belong to, else one look at all repeats."""
     plan = candidate.record.plan
+    finished = plan.get("finished_baseline")
     ours = plan.get("pair") is not None and (
-        plan.get("pair") == baseline.record.plan.get("pair") or plan.get("finished_baseline") == baseline.path.name
+        plan.get("pair") == baseline.record.plan.get("pair") or bool(finished and _is_at(baseline, Path(finished)))
     )
     if looks is None and ours:
         return Rule(
@@ -22,6 +24,11 @@ def rule_of(baseline: RunFolder, candidate: RunFolder, margin: float | None, loo
         )
     chosen = tuple(looks or ())
     return Rule(margin=checked_margin(MARGIN if margin is None else margin), alpha=look_alpha(chosen), looks=chosen)
+
+
+def _is_at(run: RunFolder, path: Path) -> bool:
+    """Whether a path means this run, wherever the folder of runs has been moved to: same serving, same start."""
+    return run.path.resolve().parts[-2:] == path.resolve().parts[-2:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

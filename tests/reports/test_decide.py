@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from reports.comparison import comparison_document
+from reports.decide import KEYS
 from reports.pair import pair_of, unfinished_pair
 from runner.find import run_folders
 from runner.store import RunFolder, read_record
@@ -113,9 +114,11 @@ def test_a_finished_baseline_is_only_read(bench: Bench) -> None:
     assert (status, document["verdict"]) == (1, "REGRESSION")
     assert incumbent.requests == asked
     assert document["repeats"]["baseline"] == 5
+    assert (document["look"]["alpha"], document["look"]["looks"]) == (0.022, [3, 5, 10])
     candidate = Path(document["runs"]["candidate"])
     assert read_record(candidate).plan["finished_baseline"] == str(finished)
-    assert bench("compare", str(finished), str(candidate))[0] == 1
+    status, out, _ = bench("compare", str(finished), str(candidate), "--json")
+    assert (status, json.loads(out)["look"]) == (1, document["look"])
     status, again = decided(bench, "--resume", str(candidate))
     assert (status, again["verdict"]) == (1, "REGRESSION")
 
@@ -127,7 +130,9 @@ def test_a_finished_baseline_that_may_not_be_compared_costs_nothing(bench: Bench
     finished = str(run_folders(bench.root / "runs")[0])
     status, out, _ = bench("decide", finished, "candidate", "--json")
     assert status == 4
-    reasons = json.loads(out)["reasons"]
+    refused = json.loads(out)
+    reasons = refused["reasons"]
+    assert set(KEYS) <= set(refused) and refused["interval"] is None and refused["verdict"] == "INVALID"
     assert any("banks differ" in reason for reason in reasons)
     assert any("sampling differs: temperature 0.0 and 0.7" in reason for reason in reasons)
     assert candidate.requests == 0
