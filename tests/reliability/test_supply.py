@@ -47,7 +47,7 @@ def test_it_installs_and_runs(version: str, kind: str, built: Path, tmp_path: Pa
     inside = tmp_path / "fresh" / "bin"
     install = [str(inside / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(package)]
     subprocess.run(install, check=True, timeout=600)
-    for words, said in ((["--help"], "decide"), (["bank", "check"], ""), (["bank", "list"], "reasoning-01")):
+    for words, said in ((["--help"], "decide"), (["bank", "check"], ""), (["bank", "list"], "reasoning")):
         done = subprocess.run(
             [str(inside / "triplicate"), *words], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
         )
