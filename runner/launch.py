@@ -45,13 +45,20 @@ async def launched(serving: ServingConfig, log_path: Path) -> AsyncIterator[Serv
     if _answers(port):
         raise UserError(f"serving {serving.name}: port {port} is taken by a server that triplicate did not start")
     keeper = await _start(serving, serving.launch, port, log_path)
+    impatient = False
     try:
         pid = await _pid(serving, keeper)
         ready = replace(ready, pid=pid)
         await _wait_until_ready(ready, serving.launch, keeper, log_path)
         yield ready
+    except KeyboardInterrupt:
+        assert keeper.stdin is not None
+        keeper.stdin.close()
+        impatient = True
+        raise
     finally:
-        await _stop(keeper)
+        if not impatient:
+            await _stop(keeper)
 
 
 def free_port() -> int:
@@ -152,12 +159,15 @@ async def _wait_until_ready(
 
 
 async def _stop(keeper: asyncio.subprocess.Process) -> None:
-    """Close the pipe, which makes the keeper end the server, and wait for it even while being cancelled."""
+    """Close the pipe, which makes the keeper end the server, and wait for it even while being cancelled.
+
+    Whoever interrupts a second time does not wait: the keeper ends the server all the same.
+    """
     assert keeper.stdin is not None
     keeper.stdin.close()
     waiting = asyncio.ensure_future(asyncio.wait_for(keeper.wait(), GRACE_S + STOP_S))
     while not waiting.done():
         with suppress(asyncio.CancelledError, TimeoutError):
             await asyncio.shield(waiting)
-    if keeper.returncode is None:
+    if keeper.returncode is None and not waiting.cancelled():
         os.kill(keeper.pid, 9)

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import psutil
 import pytest
 
 from runner.simulator import Simulator
@@ -213,6 +214,34 @@ def test_a_run_that_is_told_to_stop(signals: tuple[int, ...], tmp_path: Path) ->
             assert took_s < 5.0
         rehearsed(["run", "--resume", str(path)], tmp_path)
     assert pairs(path) == WANTED and len(verdicts(path)) == len(WANTED)
+
+
+def test_an_impatient_interrupt_does_not_wait_for_a_stubborn_server_which_ends_all_the_same(tmp_path: Path) -> None:
+    bank = written_bank(tmp_path)
+    server = f"{sys.executable} {ROOT / 'triplicate.py'} simulate batching --bank {bank} --speed 1 --port {{port}}"
+    (tmp_path / "triplicate.toml").write_text(
+        f"""[[serving]]\nname = "own"\n[serving.launch]\ncommand = ["sh", "-c", "trap '' TERM; {server}; sleep 60"]\n"""
+    )
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "triplicate.py"), "run", "own", "--bank", str(bank), "--repeats", "20"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    runs = tmp_path / "runs"
+    poll(lambda: process.poll() is not None or (runs.exists() and any(len(pairs(path)) > 2 for path in folders(runs))))
+    tree = psutil.Process(process.pid).children(recursive=True)
+    assert any("sleep" in " ".join(one.cmdline()) for one in tree)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    status, took_s = process.wait(30), time.monotonic() - began
+    _, errors = process.communicate(timeout=30)
+    assert status == 130, errors
+    assert took_s < 5.0, "the server has 8 s, whoever asks twice has not"
+    assert psutil.wait_procs(tree, timeout=30)[1] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
