@@ -45,10 +45,12 @@ def main() -> None:
     logging = threading.Thread(target=_log, args=(server.stdout, Path(order["log"]), secrets), daemon=True)
     logging.start()
     _say({"pid": server.pid})
-    threading.Thread(target=_report_end, args=(server.pid, logging), daemon=True).start()
+    reporting = threading.Thread(target=_report_end, args=(server.pid, logging), daemon=True)
+    reporting.start()
     sys.stdin.buffer.read()
     end(server.pid, order["grace_s"])
     logging.join(2.0)
+    reporting.join(2.0)
     server.poll()
     if not logging.is_alive():
         server.stdout.close()
@@ -110,7 +112,9 @@ def _prctl(option: int, value: int) -> None:
 
 def _report_end(pid: int, logging: threading.Thread) -> None:
     """Say that the server has ended without taking its process id out of use: that happens after its group's end."""
-    found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    found = None
+    with suppress(ChildProcessError):
+        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     logging.join(1.0)
     if found is not None:
         killed = found.si_code != os.CLD_EXITED

@@ -113,3 +113,10 @@ def test_only_living_descendants_are_left() -> None:
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         assert child.pid not in {process.pid for process in keeper._left()}
     keeper._prctl(0x7FFFFFFF, 0)
+
+
+def test_a_server_that_was_waited_for_already_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as server:
+        server.wait()
+    keeper._report_end(server.pid, SimpleNamespace(join=lambda _: None))  # type: ignore[arg-type]
+    assert capsys.readouterr().out == ""
