@@ -98,7 +98,7 @@ def test_two_documents_are_printed_with_their_ratio(
         paths.extend(Path(name) for name in ("one", "two"))
         return 0
 
-    one = document(serving="one", gpus=2, status="complete")
+    one = document(serving="one", gpus=2, status="complete", identity_changes=[])
     monkeypatch.setattr(reports.sweep, "_started", started)
     monkeypatch.setattr(reports.sweep, "_read", lambda path: path)
     monkeypatch.setattr(reports.sweep, "_point", lambda paths, as_json: None)
