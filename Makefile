@@ -55,4 +55,4 @@ picture: setup chromium
 	$(BIN)/python docs/picture.py .cache/picture/report.html docs/report.png
 
 soak: setup
-	$(BIN)/python -m pytest -m soak $(ARGS)
+	$(BIN)/python -m pytest -m soak --timeout=0 $(ARGS)

@@ -1,17 +1,21 @@
 """Confines one command with bubblewrap or nono. Knows nothing of what runs in it and ends nothing afterwards.
 
 As root the command runs as the cell's own user (`setpriv`), because the kernel exempts root from the limit on tasks.
+Nono forks and waits for threads of its own, which can wait for ever in a process that has other threads (seen beside
+pyarrow's allocator), so it is called in small processes that do nothing else and that the kernel ends at a limit.
 """
 
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scorers.cell import Cell, scratch_folder
+from scorers.processes import Died, Pool, TimeUp
 
 LINUX = sys.platform == "linux"
 REMEDY = (
@@ -20,6 +24,9 @@ REMEDY = (
 )
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "MALLOC_ARENA_MAX": "2"}
 Means = Callable[[Cell, Sequence[str], float], int]
+SPARE_S = 5.0
+"""How long past a command's time limit nono may take to end it."""
+NONO = Pool("scorers.confine:under_nono", cpu_s=0, wall_s=0)
 
 
 @functools.cache
@@ -59,27 +66,43 @@ def reachable() -> bool:
 
 
 def confined_by_nono(cell: Cell, command: Sequence[str], wall_s: float) -> int:
-    """Run the command under nono; its exit status, negative for a signal."""
-    import nono_py
-
-    caps = nono_py.CapabilitySet()
+    """Run the command under nono; its exit status, negative for a signal, -9 where the time was up."""
     prefix = as_user(cell.uid)
-    for path in (*library(), *prefix[:1]):
-        (caps.allow_path if Path(path).is_dir() else caps.allow_file)(path, nono_py.AccessMode.READ)
-    for path in ("/dev/null", "/dev/urandom"):
-        caps.allow_file(path, nono_py.AccessMode.READ_WRITE)
-    caps.allow_path(str(cell.folder), nono_py.AccessMode.READ_WRITE)
-    caps.block_network()
-    environment = {**ENVIRONMENT, "HOME": str(cell.folder), "TMPDIR": str(cell.folder)}
-    ended = nono_py.sandboxed_exec(
-        caps,
-        [*prefix, *command],
-        cwd=str(cell.folder),
-        timeout_secs=wall_s,
-        env=list(environment.items()),
-        enforcement_mode="seccomp" if LINUX else "auto",
-    )
-    return int(ended.exit_code)
+    readable = (*library(), *prefix[:1])
+    try:
+        status, fault = NONO.ask((str(cell.folder), readable, (*prefix, *command), wall_s))
+    except TimeUp:
+        return -9
+    if fault:
+        raise RuntimeError(fault)
+    return int(status)
+
+
+def under_nono(request: tuple[str, tuple[str, ...], tuple[str, ...], float]) -> tuple[int, str]:
+    """The exit status of a command and nothing, or 0 and why nono did not run it; called in a process of its own."""
+    folder, readable, command, wall_s = request
+    signal.setitimer(signal.ITIMER_REAL, wall_s + SPARE_S)
+    try:
+        import nono_py
+
+        caps = nono_py.CapabilitySet()
+        for path in readable:
+            (caps.allow_path if Path(path).is_dir() else caps.allow_file)(path, nono_py.AccessMode.READ)
+        for path in ("/dev/null", "/dev/urandom"):
+            caps.allow_file(path, nono_py.AccessMode.READ_WRITE)
+        caps.allow_path(folder, nono_py.AccessMode.READ_WRITE)
+        caps.block_network()
+        ended = nono_py.sandboxed_exec(
+            caps,
+            list(command),
+            cwd=folder,
+            timeout_secs=wall_s,
+            env=[*ENVIRONMENT.items(), ("HOME", folder), ("TMPDIR", folder)],
+            enforcement_mode="seccomp" if LINUX else "auto",
+        )
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        return 0, f"{type(error).__name__}: {error}"[:500]
+    return int(ended.exit_code), ""
 
 
 def bubblewrapped(cell: Cell, command: Sequence[str], wall_s: float) -> int:
@@ -129,6 +152,6 @@ def proved(candidate: Means) -> bool:
         cell.hand_over()
         try:
             candidate(cell, (interpreter(), "-s", "-S", "-P", "-B", "-c", test % str(ours)), 10.0)
-        except (ImportError, OSError, RuntimeError, ValueError):
+        except (Died, OSError, RuntimeError):
             return False
         return (folder / "proof").exists()

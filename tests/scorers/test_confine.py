@@ -2,15 +2,20 @@
 
 import os
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from scorers import confine
 from scorers.cell import Cell
 from scorers.confine import as_user, bubblewrapped, confined_by_nono, means, proved, reachable
+from scorers.processes import TimeUp
 
 FAKE = """#!/bin/sh
 echo "$@" > "$(dirname "$0")/words"
@@ -112,3 +117,65 @@ def test_each_means_that_works_here_refuses_the_outside(candidate: confine.Means
     if candidate is bubblewrapped and not (shutil.which("bwrap") and proved(bubblewrapped)):
         pytest.skip("bubblewrap is not installed or does not work here")
     assert proved(candidate)
+
+
+class FakeNono(SimpleNamespace):
+    """Stands in for nono_py: keeps what it was asked for and ends as it is told to."""
+
+    def __init__(self, end: Callable[[], int]) -> None:
+        self.asked: list[Any] = []
+        caps = SimpleNamespace(
+            allow_path=lambda *words: self.asked.append(words),
+            allow_file=lambda *words: self.asked.append(words),
+            block_network=lambda: self.asked.append("no network"),
+        )
+        super().__init__(
+            CapabilitySet=lambda: caps,
+            AccessMode=SimpleNamespace(READ="read", READ_WRITE="write"),
+            sandboxed_exec=lambda *_, **__: SimpleNamespace(exit_code=end()),
+        )
+
+
+def refuse() -> int:
+    raise RuntimeError("no Landlock")
+
+
+@pytest.mark.parametrize(("end", "answer"), [(lambda: -9, (-9, "")), (refuse, (0, "RuntimeError: no Landlock"))])
+def test_nono_opens_the_folder_and_nothing_else_to_writing(
+    monkeypatch: pytest.MonkeyPatch, end: Callable[[], int], answer: tuple[int, str]
+) -> None:
+    nono, timers = FakeNono(end), []
+    monkeypatch.setitem(sys.modules, "nono_py", nono)
+    monkeypatch.setattr("scorers.confine.signal.setitimer", lambda *words: timers.append(words))
+    assert confine.under_nono(("/scratch", ("/lib", "/etc/ld.so.cache"), ("true",), 2.0)) == answer
+    assert [words for words in nono.asked if "write" in words] == [
+        ("/dev/null", "write"),
+        ("/dev/urandom", "write"),
+        ("/scratch", "write"),
+    ]
+    assert "no network" in nono.asked
+    assert timers == [(signal.ITIMER_REAL, 2.0 + confine.SPARE_S)]
+
+
+def test_nono_runs_in_a_process_that_can_be_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cell = Cell(folder=tmp_path, uid=None, mark=1)
+    monkeypatch.setattr(confine, "NONO", SimpleNamespace(ask=lambda _: (3, "")))
+    assert confined_by_nono(cell, ["true"], 1) == 3
+    monkeypatch.setattr(confine, "NONO", SimpleNamespace(ask=lambda _: (0, "ImportError: no module")))
+    with pytest.raises(RuntimeError, match="no module"):
+        confined_by_nono(cell, ["true"], 1)
+    assert not proved(confined_by_nono)
+
+    def late(_: object) -> None:
+        raise TimeUp
+
+    monkeypatch.setattr(confine, "NONO", SimpleNamespace(ask=late))
+    assert confined_by_nono(cell, ["true"], 1) == -9
+
+
+def test_nono_is_loaded_by_no_process_but_its_own() -> None:
+    code = (
+        "import sys; from scorers import confine; assert confine.proved(confine.confined_by_nono); print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "scorers.confine" in loaded and "nono_py" not in loaded
