@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from itembank.bank import Bank
 from itembank.errors import UserError
-from runner.exchange import Trial
 from runner.store import RunFolder
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def load_outcomes(run: RunFolder, bank: Bank | None = None) -> Outcomes:
     if not items:
         raise UserError(f"{run.path / 'run.json'}: the plan names no items; it is no quality run that can be read")
     places = {item: place for place, item in enumerate(items)}
-    asked = [_Asked.of(trial) for trial in run.trials() if trial.item_id in places]
+    asked = [trial for trial in run.outlines() if trial.item_id in places]
     begun = max((trial.repeat for trial in asked), default=0)
     planned = int(record.plan.get("repeats", begun))
     repeats = begun if record.plan.get("looks") else max(planned, begun)
@@ -128,21 +127,6 @@ def load_outcomes(run: RunFolder, bank: Bank | None = None) -> Outcomes:
         scorers=frozenset(found.scorers),
         boots=tuple(boots.get(repeat, 1) for repeat in range(1, repeats + 1)),
     )
-
-
-class _Asked(NamedTuple):
-    """What is kept of a trial: transcripts of a long run do not fit into memory."""
-
-    item_id: str
-    item_digest: str
-    repeat: int
-    boot: int
-    failure: str | None
-
-    @classmethod
-    def of(cls, trial: Trial) -> "_Asked":
-        failure = trial.exchange.failure
-        return cls(trial.item_id, trial.item_digest, trial.repeat, trial.boot, str(failure.kind) if failure else None)
 
 
 @dataclass(slots=True)

@@ -102,7 +102,7 @@ def _unlaunched(protocol: Protocol) -> Iterator[tuple[int, Party]]:
 def _is_measured(protocol: Protocol, repeats: int) -> bool:
     """Whether every party has answers for all repeats up to this one."""
     wanted = {(item.id, repeat) for item in protocol.bank.items for repeat in range(1, repeats + 1)}
-    return all(wanted <= {(t.item_id, t.repeat) for t in party.folder.trials()} for party in protocol.parties)
+    return all(wanted <= {(t.item_id, t.repeat) for t in party.folder.outlines()} for party in protocol.parties)
 
 
 async def _ask_block(protocol: Protocol, held: dict[int, QualityRun], block: list[int], number: int) -> None:

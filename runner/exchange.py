@@ -99,6 +99,30 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """What a line of trials.jsonl says without its transcript; reading no more costs a tenth of reading a Trial."""
+
+    item_id: str
+    item_digest: str
+    repeat: int
+    boot: int = 1
+    exchange: "Ending"
+
+    @property
+    def failure(self) -> str | None:
+        """The kind of failure; None where there is a response."""
+        return str(self.exchange.failure.kind) if self.exchange.failure else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How an exchange ended."""
+
+    failure: Failure | None = None
+    served_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
     """One concurrency level of a ladder, as measured: a line of levels.jsonl."""
 

@@ -56,8 +56,8 @@ class QualityRun:
     _rng: random.Random = field(default_factory=random.Random)
     _present: set[tuple[str, int]] | None = None
     _served: str | None = None
-    _fingerprint: str | None = None
     """The model that the first reply named."""
+    _fingerprint: str | None = None
     _recovery: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask_repeat(self, repeat: int, progress: Progress) -> None:
@@ -68,7 +68,7 @@ class QualityRun:
         plan = self.folder.record.plan
         if self._present is None:
             self._present = set()
-            for trial in self.folder.trials():
+            for trial in self.folder.outlines():
                 self._present.add((trial.item_id, trial.repeat))
                 self._served = self._served or trial.exchange.served_model
         todo = [i for i in order(tuple(plan["items"]), plan["seed"], repeat) if (i, repeat) not in self._present]

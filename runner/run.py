@@ -203,6 +203,6 @@ def _spoiled(folder: RunFolder) -> list[str]:
     """What forbids a verdict on a run that has come to its end, a line each."""
     found = [f"the server changed during the run: {one_line(change)}" for change in folder.record.identity_changes]
     if folder.record.status == "complete":
-        failed = [trial.exchange.failure is not None for trial in folder.trials()]
+        failed = [trial.failure is not None for trial in folder.outlines()]
         found += [f"{sum(failed)} of {len(failed)} requests failed after all retries"] if any(failed) else []
     return found
