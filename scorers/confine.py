@@ -117,9 +117,8 @@ def bubblewrapped(cell: Cell, command: Sequence[str], wall_s: float) -> int:
         words += ["--unshare-user"]
     for path in (*library(), *prefix[:1]):
         words += ["--ro-bind", path, path]
-    for path in ("/lib", "/lib64"):
-        if Path(path).is_symlink():
-            words += ["--symlink", str(Path(path).readlink()), path]
+    linked = [path for path in ("/lib", "/lib64") if Path(path).is_symlink()]
+    words += [word for path in linked for word in ("--symlink", str(Path(path).readlink()), path)]
     words += ["--bind", str(cell.folder), str(cell.folder), "--chdir", str(cell.folder)]
     for name, value in {**ENVIRONMENT, "HOME": str(cell.folder), "TMPDIR": str(cell.folder)}.items():
         words += ["--setenv", name, value]

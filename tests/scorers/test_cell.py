@@ -131,3 +131,9 @@ def locked_gate() -> bool:
         except BlockingIOError:
             return True
     return False
+
+
+def test_only_our_own_tasks_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = 1 << 29
+    monkeypatch.setattr(cell.os, "getuid", lambda: nobody)
+    assert cell.own_tasks() == 0

@@ -147,3 +147,9 @@ def test_the_child_limits_itself_solves_and_leaves(monkeypatch: pytest.MonkeyPat
     assert limits[resource.RLIMIT_NPROC] == (9, 9)
     data = (tmp_path / "result").read_bytes()
     assert b"i7;" in data and b"s3:ends1:s" in data
+
+
+@pytest.mark.parametrize("data", [b"s9:ab", b"s-1:ab", b"b3:", b"l7:N", b"?", b""])
+def test_sizes_beyond_the_data_are_malformed(data: bytes) -> None:
+    with pytest.raises(ValueError, match="malformed data"):
+        decode(data)

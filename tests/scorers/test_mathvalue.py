@@ -67,6 +67,8 @@ def test_there_is_no_value(text: str) -> None:
         ("\\log_2 3", "1.58496250072116"),
         ("arsinh(1)", "0.881373587019543"),
         ("\\sqrt2^{\\sqrt2}", "1.63252691943815"),
+        ("\\sqrt[3]{-\\pi}", "-1.46459188756152"),
+        ("\\sqrt[3]{\\pi}", "1.46459188756152"),
     ],
 )
 def test_digits(text: str, value: str | None) -> None:
@@ -171,3 +173,15 @@ def test_bounds_hold_inside_forms() -> None:
             bound(form(text, kind))
     bound(form("\\binom{n}{2} + e^x + 2^{1/3} + 1^{500}", "expression"))
     assert mathworker.PROVABLE
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "same"),
+    [
+        ("1 < x > 2", "interval", "(2, \\infty)"),
+        ("x < 1 or x > 3", "set", "(-\\infty, 1) \\cup (3, \\infty)"),
+    ],
+)
+def test_inequalities_that_bound_one_side_twice_or_in_parts(text: str, kind: str, same: str) -> None:
+    assert equal(form(text, kind), form(same, "interval"), Rational(set()))
+    assert not equal(form(text, kind), form("(1, \\infty)", "interval"), Rational(set()))

@@ -3,7 +3,7 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from pickle import PicklingError
+from pickle import PicklingError, UnpicklingError
 
 import psutil
 import pytest
@@ -180,3 +180,27 @@ def test_asking_works_from_any_thread() -> None:
     thread.start()
     thread.join(30)
     assert found == [True]
+
+
+def test_a_worker_whose_asker_is_gone_ends_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+
+    def broken(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(processes.sys, "argv", ["-c", "worker_targets:echo", "1", "2"])
+    monkeypatch.setattr(processes.sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(processes.sys, "stdout", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(processes.resource, "setrlimit", lambda *_: None)
+    monkeypatch.setattr(processes.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(processes.signal, "pthread_sigmask", lambda *_: None)
+    monkeypatch.setattr(processes, "serve", broken)
+    monkeypatch.setattr(processes.os, "_exit", ended.append)
+    processes.main()
+    assert ended == [0]
+
+
+@pytest.mark.parametrize("forged", [b"cscorers.processes\nclose_idle\n.", b"cos\nsystem\n."])
+def test_nothing_but_data_is_taken_from_a_worker(forged: bytes) -> None:
+    with pytest.raises(UnpicklingError, match="is no data"):
+        processes._receive(io.BytesIO(len(forged).to_bytes(4, "big") + forged))
