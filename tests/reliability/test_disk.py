@@ -122,7 +122,7 @@ def test_a_full_disk_while_levels_are_measured(small_disk: Path, tmp_path: Path)
             "--rounds",
             "2",
             "--max-tokens",
-            "64",
+            "256",
             "--plateau-s",
             "0",
         ]

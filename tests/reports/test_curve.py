@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from reports.bursts import latest
 from reports.cap import running_while_waiting
 from reports.curve import curve_document
 from reports.peak import hardware_label, peak_document, peak_label
@@ -289,3 +290,10 @@ def test_refusals_void_a_level(make_folder: Make) -> None:
     refused = failed_exchange(kind=FailureKind.HTTP_STATUS, status=503)
     run.append(LevelExchange(level=0, exchange=refused))
     assert "503" in curve_document(run)["levels"][0]["void"]
+
+
+def test_of_a_round_measured_twice_the_whole_one_counts() -> None:
+    whole, cut, later = made_level(2), made_level(2, index=1, interrupted=True), made_level(2, index=2)
+    assert latest([whole, cut]) == [whole]
+    assert latest([cut, later]) == [later]
+    assert latest([whole, later]) == [later]

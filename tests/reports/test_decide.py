@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import triplicate
 from reports.comparison import comparison_document
 from reports.decide import KEYS
 from reports.pair import pair_of, unfinished_pair
@@ -343,3 +344,9 @@ def test_twenty_seeds_without_change(bench: Bench) -> None:
         found.append(decided(bench, f"a{seed}", f"b{seed}")[1]["verdict"])
     assert found.count("PARITY") >= 18, found
     assert "REGRESSION" not in found
+
+
+def test_an_end_before_the_look_is_the_status_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reports.preparation.prepared", lambda arguments: arguments)
+    monkeypatch.setattr("reports.decide.guarded", lambda protocol: 130)
+    assert triplicate.main(["decide", "incumbent", "candidate"]) == 130

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from itembank.bank import Bank
+from itembank.errors import UserError
 from itembank.item import Item
+from reports import preparation
 from reports.decide import guarded
 from reports.decision import Rule
 from reports.forecast import duration, pace_of
@@ -89,3 +92,13 @@ def test_an_interrupted_load_keeps_what_was_measured(bench: Bench, monkeypatch: 
     assert status == 130
     assert "the same command goes on with it" in err
     assert {read_record(path).status for path in run_folders(bench.root / "runs")} == {"interrupted"}
+
+
+def test_a_server_lost_in_the_pilot_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(main: Coroutine[Any, Any, None]) -> None:
+        main.close()
+        raise ExceptionGroup("x", [ServingLost("s refuses the request (401: no key)")])
+
+    monkeypatch.setattr(preparation, "run_async", run)
+    with pytest.raises(UserError, match=r"the pilot failed: s refuses .* nothing was measured"):
+        preparation._pilot(SimpleNamespace(), ["s"])  # type: ignore[arg-type]

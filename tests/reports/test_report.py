@@ -11,6 +11,7 @@ from reports import report_command
 from reports.demo import report_file
 from reports.report import Report, format_named, grouped, report_of, write
 from runner.store import RunFolder
+from tests.reports.test_curve import capped
 from triplicate import main
 
 GOLDEN = Path(__file__).parents[1] / "data" / "runs" / "v1"
@@ -176,3 +177,11 @@ def test_without_the_extra_the_page_is_missed_in_one_line(
     assert report_file(tmp_path) == tmp_path / "report.txt"
     monkeypatch.undo()
     assert report_file(tmp_path) == tmp_path / "report.html"
+
+
+def test_a_ladder_gives_the_identity_its_measured_cap(make_folder: Callable[..., RunFolder]) -> None:
+    run = capped(make_folder, k=2, found=32)
+    [row] = report_of([run.path]).document["configurations"]
+    assert row["identity"]["cap"]["found"]["value"] == 32
+    assert row["identity"]["cap"]["measured"]["value"] == 2
+    assert [each["name"] for each in row["identity"]["differs"]] == ["max_concurrent_sequences"]

@@ -18,6 +18,7 @@ import reports.void
 import runner.client
 import runner.measuring
 import triplicate
+from itembank.errors import UserError
 from reports.sweep import saturated
 from runner.store import RunFolder
 from tests.bench._process import ROOT
@@ -241,3 +242,16 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_ends_it(capsys: pytest.Captur
 
 def _lines(root: Path, name: str) -> list[str]:
     return [line for path in root.glob(f"runs/*/*/{name}") for line in path.read_text().splitlines()]
+
+
+def test_what_fails_in_the_middle_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    async def measured(*words: Any) -> int:
+        *_, note = words
+        note(tmp_path / "begun")
+        raise UserError("cannot write")
+
+    monkeypatch.setattr(reports.sweep, "_measure", measured)
+    assert triplicate.main(["sweep", "http://127.0.0.1:1/v1"]) == 2
+    assert f"resume with: triplicate sweep --resume {tmp_path / 'begun'}" in capsys.readouterr().err

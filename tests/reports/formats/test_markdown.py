@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -62,3 +63,13 @@ def test_fence_is_longer_than_what_it_holds() -> None:
 def test_quality_alone_has_no_curves(made_report: Callable[..., Report]) -> None:
     text = markdown.render(made_report(only=["ppp", "fff"]))
     assert "### Throughput" not in text and "### Scores" in text
+
+
+def test_sides_without_flips_and_ladders_without_gpus_have_no_lines_for_them(
+    made_report: Callable[..., Report], golden: Report
+) -> None:
+    text = markdown.render(made_report(a=["ppp", "fff"], b=["ppp", "fff"]))
+    assert "What this does not say" in text and "flips</summary>" not in text
+    ratio = {**golden.document["ratios"][0], "per_gpu": None}
+    text = markdown.render(replace(golden, document={**golden.document, "ratios": [ratio]}))
+    assert "At the peaks" in text and "Per GPU" not in text
