@@ -4,6 +4,7 @@ It knows names that hold secrets (`api_key`, `HF_TOKEN`, `Authorization`), the s
 parts of URLs, and the values it is told. It does not guess that an arbitrary string is a secret.
 """
 
+import functools
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -11,6 +12,8 @@ from typing import Any
 
 HIDDEN = "***"
 DEEPEST = 60
+LONGEST_KEPT = 80
+"""Characters of a name whose verdict is remembered: the same few come with every request."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ALWAYS = re.compile(
     r"secret|passw(?:or)?d|passphrase|credential|authorization|bearer|cookie|signature|"
@@ -27,6 +30,8 @@ _QUERY = {"key", "token", "sig", "sign", "auth", "pass", "pwd", "code", "jwt", "
 _HARMLESS = re.compile(r"(?:null|none|true|false|\*{3})?", re.I)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
+_TOO_SHORT = re.compile(r"[\w./]{0,15}", re.ASCII)
+"""What no pattern below can match: they need more characters or other ones."""
 _URL_USER = re.compile(r"(?<![\w+.-])([A-Za-z][\w+.-]{0,20}://)[^\s/@?#\"'<>]{1,2000}@")
 _URL_QUERY = re.compile(r"(?<=[?&])([\w.%-]{1,80})=([^&\s\"'<>#]+)")
 _SCHEME = re.compile(r"\b(Bearer|Basic|Token|ApiKey)(\s+)([A-Za-z0-9._~+/=-]{6,})", re.I)
@@ -55,6 +60,11 @@ def is_secret(name: str) -> bool:
     >>> [is_secret(name) for name in ("api_key", "HF_TOKEN", "adminApiKey", "max_num_batched_tokens", "bos_token")]
     [True, True, True, False, False]
     """
+    return _tells_secret(name) if len(name) <= LONGEST_KEPT else _tells_secret.__wrapped__(name)
+
+
+@functools.lru_cache(4096)
+def _tells_secret(name: str) -> bool:
     if name.endswith(("_env", "-env")):
         return False
     if _ALWAYS.search(name):
@@ -88,6 +98,8 @@ def redacted(text: str, values: Collection[str] = ()) -> str:
     """
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
+    if _TOO_SHORT.fullmatch(text):
+        return text
     text = _SHAPES.sub(HIDDEN, text)
     text = _URL_USER.sub(rf"\1{HIDDEN}@", text)
     text = _URL_QUERY.sub(_query, text)
@@ -96,6 +108,12 @@ def redacted(text: str, values: Collection[str] = ()) -> str:
     text = _FLAG_LIST.sub(_flag_list, text)
     text = _FLAG.sub(_flag, text)
     return _without_pairs(text)
+
+
+@functools.lru_cache(64)
+def redacted_header(value: str, values: frozenset[str]) -> str:
+    """A reply header without secrets; most headers of a server are the same with every reply."""
+    return redacted(value, values)
 
 
 def redacted_tree(value: Any, values: Collection[str] = (), depth: int = 0) -> Any:

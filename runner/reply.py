@@ -14,7 +14,7 @@ from runner.assemble import Assembly, decoded, sound
 from runner.dialect import recorded
 from runner.exchange import Exchange, Failure, FailureKind
 from runner.failure import failure, is_html, of_status
-from runner.redact import HIDDEN, redacted
+from runner.redact import HIDDEN, redacted, redacted_header
 from runner.sse import DONE, Event, events
 from runner.wire import End, Taken
 from scorers.response import Response
@@ -123,7 +123,7 @@ async def exchange_of(received: Received, *, secrets: Collection[str], kept_raw:
         response=None if problem else _response(assembly, received.request),
         failure=problem,
         status=received.status,
-        headers={name: redacted(value, secrets) for name, value in received.headers.items()},
+        headers={name: redacted_header(value, frozenset(secrets)) for name, value in received.headers.items()},
         raw=_raw(body[:kept_raw], secrets, refused=problem is not None and problem.kind is FailureKind.HTTP_STATUS),
         stream=received.stream,
         due_ns=received.due_ns,
