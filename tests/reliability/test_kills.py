@@ -216,6 +216,7 @@ def test_a_run_that_is_told_to_stop(signals: tuple[int, ...], tmp_path: Path) ->
     assert pairs(path) == WANTED and len(verdicts(path)) == len(WANTED)
 
 
+@pytest.mark.long
 def test_an_impatient_interrupt_does_not_wait_for_a_stubborn_server_which_ends_all_the_same(tmp_path: Path) -> None:
     bank = written_bank(tmp_path)
     server = f"{sys.executable} {ROOT / 'triplicate.py'} simulate batching --bank {bank} --speed 1 --port {{port}}"

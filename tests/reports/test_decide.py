@@ -55,6 +55,7 @@ def test_no_change_is_parity_and_the_plan_stood_in_both_records_first(bench: Ben
     assert sum(server.requests for server in servers) == 2 * (94 * repeats + 3), "three of each are the pilot's"
 
 
+@pytest.mark.long
 def test_compare_of_the_two_records_keeps_their_looks(bench: Bench) -> None:
     bench.serve("incumbent", seed=4)
     bench.serve("candidate", seed=4)
@@ -160,6 +161,7 @@ def launch(bench: Bench, name: str, seed: int = 1, **options: Any) -> None:
     bench.add(name, f"[serving.launch]\ncommand = {json.dumps(words)}\nready_timeout_s = 60\n")
 
 
+@pytest.mark.long
 def test_launched_servers_get_two_boots_a_side_by_the_second_look(bench: Bench) -> None:
     launch(bench, "incumbent", flaky=0.4, seed=9)
     launch(bench, "candidate", flaky=0.4, seed=9)
@@ -195,6 +197,7 @@ def wait_for(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_decide_goes_on_where_it_was(bench: Bench, number: signal.Signals) -> None:
     servers = [bench.serve(name, seed=7, regress=broken) for name, broken in (("incumbent", 0), ("candidate", 8))]

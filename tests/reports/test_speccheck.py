@@ -23,6 +23,7 @@ def checked(bench: Bench, *words: str) -> tuple[int, dict[str, Any]]:
     return status, json.loads(out)
 
 
+@pytest.mark.long
 def test_a_drafter_that_overruns_under_load_is_found_and_the_token_named(bench: Bench) -> None:
     """The published corruption: 3 % of the responses, only where several sequences ran."""
     bench.serve("off", seed=1, flaky=0.05, speed=4)
@@ -55,6 +56,7 @@ def test_a_sound_drafter_leaves_the_finding_worth_printing(bench: Bench) -> None
     assert all(read_record(path).status == "complete" for path in folders)
 
 
+@pytest.mark.long
 def test_a_short_ladder_of_each_side_stands_beside(bench: Bench) -> None:
     """Whether a level is void depends on how busy this machine is; that the curve is there does not."""
     bench.serve("off", seed=2, flaky=0.0, speed=20)
@@ -68,6 +70,7 @@ def test_a_short_ladder_of_each_side_stands_beside(bench: Bench) -> None:
     assert sorted(kinds) == ["ladder"] * 2 + ["quality"] * 8
 
 
+@pytest.mark.long
 def test_a_check_that_was_killed_goes_on(bench: Bench) -> None:
     bench.serve("off", seed=2, flaky=0.0)
     server = bench.serve("on", seed=2, flaky=0.0)
@@ -83,6 +86,7 @@ def test_a_check_that_was_killed_goes_on(bench: Bench) -> None:
     assert server.requests <= 3 * 4 * 18 + 8, "what was answered is not asked again"
 
 
+@pytest.mark.long
 def test_launched_sides_get_two_boots_each(bench: Bench) -> None:
     words = [sys.executable, str(ROOT / "triplicate.py"), "simulate", "batching", "--bank", str(bench.bank)]
     words += ["--speed", "2000", "--seed", "1", "--flaky", "0", "--port", "{port}"]

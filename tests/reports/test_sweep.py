@@ -46,6 +46,7 @@ def swept(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str
     return status, out, err
 
 
+@pytest.mark.long
 def test_a_capped_server(capsys: pytest.CaptureFixture[str]) -> None:
     with server("capped", "--speed", "4") as url:
         status, out, err = swept(capsys, url, "--levels", "1,2,4,8", "--max-tokens", "64", "--rounds", "2", "--json")
@@ -174,6 +175,7 @@ def test_a_server_that_dies(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["status"] == "incomplete" and "resume with: triplicate sweep --resume" in err
 
 
+@pytest.mark.long
 def test_until_saturated(capsys: pytest.CaptureFixture[str]) -> None:
     with server("queueing", "--speed", "3") as url:
         options = ["--levels", "1,2", "--until-saturated", "--max-tokens", "32", "--rounds", "1", "--plateau-s", "0"]
@@ -217,6 +219,7 @@ def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str], arguments: li
     assert not Path("runs").exists()
 
 
+@pytest.mark.long
 def test_ctrl_c_keeps_what_was_measured_and_resume_ends_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ["--levels", "1,2,4", "--max-tokens", "200", "--rounds", "1", "--plateau-s", "0"]
     with server("queueing", "--speed", "2") as url:

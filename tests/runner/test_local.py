@@ -59,6 +59,7 @@ async def answers(gguf: Path, slots: int, concurrency: int, log: Path) -> tuple[
         return texts, {fact.name: fact.value for fact in identity.facts}
 
 
+@pytest.mark.long
 @pytest.mark.engine
 def test_slots_change_no_answer_and_weights_change_some(engine, tmp_path):
     source = weights.model_file()

@@ -64,6 +64,7 @@ def test_the_engine_is_told_the_length(tmp_path: Path) -> None:
     assert body["ignore_eos"] is True and body["max_tokens"] == 24 and body["temperature"] == 0.0
 
 
+@pytest.mark.long
 def test_resuming_adds_a_boot_and_keeps_the_first_identity(tmp_path: Path) -> None:
     with simulated("batching", speed=20) as server:
         path = measured(at(server), tmp_path)

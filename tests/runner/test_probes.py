@@ -244,6 +244,7 @@ def mutated(value: Any, data: st.DataObject) -> Any:
     return [mutated(inner, data) for inner in value] if isinstance(value, list) else value
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_hostile_replies_break_no_probe(data: st.DataObject) -> None:

@@ -39,6 +39,7 @@ def read(gguf: Path, folder: Path, slots: int, draft: Path | None = None) -> Ide
     return asyncio.run(main())
 
 
+@pytest.mark.long
 def test_the_true_slots_are_read_over_restarts(gguf: Path, tmp_path: Path) -> None:
     three, five, again = (read(gguf, tmp_path, slots) for slots in (3, 5, 3))
     assert three.engine == "llama_cpp"

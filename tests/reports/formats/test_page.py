@@ -285,6 +285,7 @@ def test_a_page_that_is_printed_hides_its_controls(opened: Any, golden_page: Pat
     assert page.pdf()[:4] == b"%PDF"
 
 
+@pytest.mark.long
 def test_94_items_10_repeats_2_sides_stay_small_and_open_fast(opened: Any, tmp_path: Path) -> None:
     import random
 
