@@ -63,6 +63,29 @@ def test_a_capped_server(capsys: pytest.CaptureFixture[str]) -> None:
     assert "this client sustains" in err and "next: triplicate report" in err
 
 
+@pytest.mark.long
+def test_a_cap_that_is_declared_and_not_real_is_shown_by_sweep_and_by_probe(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    options = ["--levels", "1,4,8,16", "--max-tokens", "64", "--rounds", "2", "--plateau-s", "0", "--json"]
+    with server("batching", "--speed", "4", "--cap", "9", "--declared-cap", "32") as url:
+        (tmp_path / "triplicate.toml").write_text(
+            f'[[serving]]\nname = "incumbent"\nbase_url = "{url}"\n[serving.intended]\nmax_concurrent_sequences = 32\n'
+        )
+        status, out, _ = swept(capsys, "incumbent", *options)
+        ladder = json.loads(out)
+        assert triplicate.main(["probe", "incumbent", "--json"]) == 0
+        probed = json.loads(capsys.readouterr().out)
+    assert (status, ladder["signature"], ladder["k"]) == (0, "CAPPED", 9)
+    for found in (ladder, probed):
+        assert {name: found["cap"][name]["value"] for name in ("intended", "found", "measured")} == {
+            "intended": 32,
+            "found": 32,
+            "measured": 9,
+        }
+    assert probed["differs"] == [{"name": "max_concurrent_sequences", "intended": 32, "found": 32, "measured": 9}]
+
+
 def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     with server("queueing", "--speed", "2") as url:
         status, out, _ = swept(

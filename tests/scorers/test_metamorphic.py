@@ -172,7 +172,7 @@ def test_what_repeats_takes_linear_time(name: str) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [*METHODS, "math", "python"])
 def test_ten_thousand_mutated_texts_break_no_scorer(name: str) -> None:
     hold(name, 10_000)
 
