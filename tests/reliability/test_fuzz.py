@@ -31,7 +31,7 @@ from tests.hostile import HOSTILE
 from tests.reliability.kills import ITEMS, ROOT
 from tests.runner.scripted import GOOD
 
-FUZZ_S = 67.0
+FUZZ_S = 600.0
 SHORT = 40
 Reader = Callable[[bytes, Path], None]
 GOLDEN = sorted((ROOT / "tests" / "data" / "runs" / "v1").rglob("run.json"))
