@@ -1,4 +1,4 @@
-"""Whether two runs wrote the same texts, against how often each repeats its own. Judges no answer.
+"""Whether two runs wrote the same texts, against how often each repeats its own. Judges no answer, holds no text.
 
 Exact equality is the wrong test for two configurations: greedy answers differ between batches of one engine. What
 counts is the disagreement between the runs beyond that within each.
@@ -6,21 +6,34 @@ counts is the disagreement between the runs beyond that within each.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from runner.store import RunFolder
 from scorers.response import Response
 
-Texts = Mapping[str, Mapping[int, str]]
+Digests = Mapping[str, Mapping[int, bytes]]
+"""Item id to repeat to a digest of what was answered: two digests are equal where the texts are."""
 
 
-def load_texts(run: RunFolder, repeats: int | None = None) -> dict[str, dict[int, str]]:
-    """Item id to repeat to what was answered, tool calls included; responses that could not be had are absent."""
-    texts: dict[str, dict[int, str]] = {}
-    for trial in run.trials():
-        if trial.exchange.response is not None and (repeats is None or trial.repeat <= repeats):
-            texts.setdefault(trial.item_id, {})[trial.repeat] = answer_text(trial.exchange.response)
-    return texts
+def load_digests(run: RunFolder) -> dict[str, dict[int, bytes]]:
+    """The digests of what was answered, tool calls included; responses that could not be had are absent."""
+    found: dict[str, dict[int, bytes]] = {}
+    for row in run.answers():
+        if row.exchange.response is not None:
+            found.setdefault(row.item_id, {})[row.repeat] = digest(answer_text(row.exchange.response))
+    return found
+
+
+def digest(text: str) -> bytes:
+    """16 bytes that stand for a text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def first(digests: Digests, repeats: int) -> Digests:
+    """Those of the first `repeats` repeats; items without any are left out."""
+    kept = {item: {r: text for r, text in each.items() if r <= repeats} for item, each in digests.items()}
+    return {item: each for item, each in kept.items() if each}
 
 
 def answer_text(response: Response) -> str:
@@ -29,13 +42,13 @@ def answer_text(response: Response) -> str:
     return "\n".join([response.text, *calls]) if calls else response.text
 
 
-def within(texts: Sequence[str]) -> float | None:
+def within(texts: Sequence[bytes]) -> float | None:
     """The share of pairs of repeats whose texts differ; None for fewer than two."""
     pairs = len(texts) * (len(texts) - 1)
     return 1.0 - sum(n * (n - 1) for n in Counter(texts).values()) / pairs if pairs else None
 
 
-def between(texts_a: Sequence[str], texts_b: Sequence[str]) -> float:
+def between(texts_a: Sequence[bytes], texts_b: Sequence[bytes]) -> float:
     """The share of pairs of one text from each side that differ."""
     counts_b = Counter(texts_b)
     same = sum(n * counts_b[text] for text, n in Counter(texts_a).items())
@@ -53,8 +66,8 @@ def first_difference(a: str, b: str) -> int | None:
     return next((place for place, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def agreement_document(baseline: Texts, candidate: Texts, shown: int = 3) -> dict[str, Any]:
-    """Disagreement `between` the runs and within each, its `excess`, and the first differing character of some items.
+def agreement_document(baseline: Digests, candidate: Digests) -> dict[str, Any]:
+    """Disagreement `between` the runs and within each, and its `excess`.
 
     Shares from 0 to 1, means over the items that both answered; None where a side has no item with two repeats.
     """
@@ -64,19 +77,6 @@ def agreement_document(baseline: Texts, candidate: Texts, shown: int = 3) -> dic
     d_ab, d_aa, d_bb = (
         _mean(values) for values in (cross, [within(a) for a, _ in pairs], [within(b) for _, b in pairs])
     )
-    examples: list[dict[str, Any]] = []
-    for item, (a, b) in zip(items, pairs, strict=True):
-        common_a, common_b = Counter(a).most_common(1)[0][0], Counter(b).most_common(1)[0][0]
-        place = first_difference(common_a, common_b)
-        if place is not None and len(examples) < shown:
-            examples.append(
-                {
-                    "item": item,
-                    "position": place,
-                    "baseline": common_a[max(place - 20, 0) : place + 20],
-                    "candidate": common_b[max(place - 20, 0) : place + 20],
-                }
-            )
     return {
         "items": len(items),
         "identical_items": sum(value == 0 for value in cross),
@@ -84,11 +84,49 @@ def agreement_document(baseline: Texts, candidate: Texts, shown: int = 3) -> dic
         "baseline": d_aa,
         "candidate": d_bb,
         "excess": None if d_ab is None or d_aa is None or d_bb is None else d_ab - (d_aa + d_bb) / 2.0,
-        "first_differences": examples,
     }
 
 
-def all_identical(texts: Texts) -> bool:
+def differing(baseline: Digests, candidate: Digests, most: int = 3) -> dict[str, tuple[bytes, bytes]]:
+    """The commonest text of either side, by item, for the first items in which the two differ."""
+    found: dict[str, tuple[bytes, bytes]] = {}
+    for item in (item for item in baseline if candidate.get(item)):
+        a, b = (Counter(side[item].values()).most_common(1)[0][0] for side in (baseline, candidate))
+        if a != b and len(found) < most:
+            found[item] = a, b
+    return found
+
+
+def first_differences(
+    baseline: RunFolder, candidate: RunFolder, differing: Mapping[str, tuple[bytes, bytes]]
+) -> list[dict[str, Any]]:
+    """The first differing character of the two texts of each item, and what stands around it."""
+    texts_a = texts_of(baseline, {item: a for item, (a, _) in differing.items()})
+    texts_b = texts_of(candidate, {item: b for item, (_, b) in differing.items()})
+    examples = []
+    for item in differing:
+        a, b = texts_a[item], texts_b[item]
+        place = first_difference(a, b)
+        assert place is not None
+        around = slice(max(place - 20, 0), place + 20)
+        examples.append({"item": item, "position": place, "baseline": a[around], "candidate": b[around]})
+    return examples
+
+
+def texts_of(run: RunFolder, wanted: Mapping[str, bytes]) -> dict[str, str]:
+    """By item, the text that has this digest; reads no further than it must."""
+    found: dict[str, str] = {}
+    rows = run.answers()
+    while len(found) < len(wanted):
+        row = next(rows)
+        if row.item_id in wanted and row.exchange.response is not None:
+            text = answer_text(row.exchange.response)
+            if digest(text) == wanted[row.item_id]:
+                found[row.item_id] = text
+    return found
+
+
+def all_identical(texts: Digests) -> bool:
     """Whether every item has at least two repeats and each wrote the same text every time."""
     return bool(texts) and all(len(repeats) > 1 and len(set(repeats.values())) == 1 for repeats in texts.values())
 

@@ -26,31 +26,31 @@ def interval(comparison: Document, width: int) -> style.Spec | None:
     margin, value = comparison["margin"], comparison["difference"]
     reach = 1.15 * max(abs(low), abs(high), abs(value), 1.6 * margin)
     scale = alt.Scale(domain=[-reach, reach], nice=False, zero=False)
-    rows = values([{"low": low, "high": high, "value": value, "zero": 0.0}])
     shade = values([{"from": -reach, "to": -margin}])
-    left, middle, right = (values([{"at": at, "text": f"{at:+g}".replace("-", "−")}]) for at in (-margin, 0.0, margin))
-    beside: list[tuple[Any, int, Any]] = [(left, -4, "right"), (right, 4, "left")]
+    marks = [{"at": at, "text": f"{at:+g}".replace("-", "−")} for at in (-margin, 0.0, margin)]
+    beside: list[tuple[Any, int, Any]] = [(marks[0], -4, "right"), (marks[2], 4, "left")]
     x = alt.X("low:Q", scale=scale, axis=alt.Axis(title="candidate minus baseline, points", grid=False))
-    base = alt.Chart(rows)
     return style.styled(
         alt.layer(
-            alt.Chart(shade).mark_rect(color=style.SHADE).encode(x=alt.X("from:Q", scale=scale), x2="to:Q"),
+            alt.Chart(shade).mark_rect(color=style.SHADE).encode(x=alt.X("from:Q", scale=scale), x2=alt.X2("to")),
+            alt.Chart(values(marks)).mark_rule(color=style.QUIET, strokeDash=[3, 3]).encode(x=alt.X("at:Q")),
             *(
-                alt.Chart(mark).mark_rule(color=style.QUIET, strokeDash=[3, 3]).encode(x="at:Q")
-                for mark in (left, middle, right)
-            ),
-            *(
-                alt.Chart(mark)
+                alt.Chart(values([mark]))
                 .mark_text(color=style.QUIET, y=8, dx=shift, align=align, fontSize=11)
-                .encode(x="at:Q", text="text:N")
+                .encode(x=alt.X("at:Q"), text=alt.Text("text:N"))
                 for mark, shift, align in beside
             ),
-            base.mark_rule(color=style.COLOURS[0], strokeWidth=4, y=40).encode(x=x, x2="high:Q"),
-            base.mark_tick(color=style.COLOURS[0], thickness=3, size=18, y=40).encode(x="low:Q"),
-            base.mark_tick(color=style.COLOURS[0], thickness=3, size=18, y=40).encode(x="high:Q"),
-            base.mark_point(
+            alt.Chart(values([{"low": low, "high": high}]))
+            .mark_rule(color=style.COLOURS[0], strokeWidth=4, y=40)
+            .encode(x=x, x2=alt.X2("high")),
+            alt.Chart(values([{"end": low}, {"end": high}]))
+            .mark_tick(color=style.COLOURS[0], thickness=3, size=18, y=40, opacity=1)
+            .encode(x=alt.X("end:Q")),
+            alt.Chart(values([{"value": value}]))
+            .mark_point(
                 filled=True, size=150, shape="diamond", color=style.COLOURS[0], stroke=style.PAPER, opacity=1, y=40
-            ).encode(x="value:Q"),
+            )
+            .encode(x=alt.X("value:Q")),
         ).properties(width=width, height=64)
     )
 

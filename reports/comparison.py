@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports.agreement import agreement_document, all_identical, load_texts
+from reports.agreement import agreement_document, all_identical, differing, first, first_differences
 from reports.boots import boot_document
 from reports.decision import Decision, Look, Rule, Verdict
 from reports.defects import defect_rates, defects_document, risen
 from reports.flips import Flip, excess_flips, flips, self_flips, tallies
 from reports.grounds import reasons_of, warnings_beside
 from reports.intervals import Interval, population_interval
+from reports.measured import Measured, measured
 from reports.outcomes import Outcomes
 from reports.planner import pair_repeats
 from reports.scores import scores_document
-from reports.throughput import pass_throughput
 from reports.validity import identity_document, invalid_reasons, side_names
 from reports.view import Seen, rule_of, seen
 from reports.wording import lines, not_said, sentence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["comparison_document", "lines", "rule_of"]
+__all__ = ["comparison", "comparison_document", "lines", "rule_of"]
 
 
 def comparison_document(
@@ -34,7 +34,14 @@ def comparison_document(
     Without `margin` and `looks` it is 3 points and one look, or what the decide of the two runs declared.
     Raises UserError for a margin that makes no sense and for folders that hold no quality run.
     """
-    rule = rule_of(baseline, candidate, margin, looks)
+    return comparison(measured(baseline), measured(candidate), margin=margin, looks=looks)
+
+
+def comparison(
+    baseline: Measured, candidate: Measured, *, margin: float | None = None, looks: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """The same of two runs that have been read."""
+    rule = rule_of(baseline.run, candidate.run, margin, looks)
     view = seen(baseline, candidate, rule)
     invalid = invalid_reasons((baseline.record, view.whole[0]), (candidate.record, view.whole[1]))
     if view.found and rule.looks and view.found.next_look:
@@ -52,13 +59,13 @@ def comparison_document(
         **_evidence(baseline, candidate, view),
     }
     document["reasons"] = invalid if verdict is Verdict.INVALID else reasons_of(view, document)
-    document["warnings"] = warnings_beside(baseline, candidate, document)
+    document["warnings"] = warnings_beside(baseline.run, candidate.run, document)
     document["sentence"] = sentence(document)
     document["not_said"] = not_said(document)
     return document
 
 
-def _evidence(baseline: RunFolder, candidate: RunFolder, view: Seen) -> dict[str, Any]:
+def _evidence(baseline: Measured, candidate: Measured, view: Seen) -> dict[str, Any]:
     """Scores, flips, texts, defects, configurations and speeds: what stands beside the interval."""
     (whole_a, whole_b), (a, b) = view.whole, view.common
     changed, rates = flips(a, b), defect_rates(a, b)
@@ -73,7 +80,7 @@ def _evidence(baseline: RunFolder, candidate: RunFolder, view: Seen) -> dict[str
         "defects": defects_document(rates, risen(rates)),
         "boots": boots,
         "identity": identity_document(baseline.record, candidate.record),
-        "throughput": {"baseline": pass_throughput(baseline), "candidate": pass_throughput(candidate)},
+        "throughput": {"baseline": baseline.throughput, "candidate": candidate.throughput},
         "repeats_needed": pair_repeats(a, b, view.rule.margin) if a.items else None,
         "simulated": [
             name for name, run in (("baseline", baseline), ("candidate", candidate)) if run.record.is_simulated
@@ -170,7 +177,11 @@ def _flip_row(flip: Flip) -> dict[str, Any]:
     }
 
 
-def _agreement(baseline: RunFolder, candidate: RunFolder, repeats_a: int, repeats_b: int) -> dict[str, Any]:
-    texts_a, texts_b = load_texts(baseline, repeats_a), load_texts(candidate, repeats_b)
+def _agreement(baseline: Measured, candidate: Measured, repeats_a: int, repeats_b: int) -> dict[str, Any]:
+    texts_a, texts_b = first(baseline.digests, repeats_a), first(candidate.digests, repeats_b)
     same = [name for name, texts in (("baseline", texts_a), ("candidate", texts_b)) if all_identical(texts)]
-    return agreement_document(texts_a, texts_b) | {"all_repeats_identical": same}
+    return {
+        **agreement_document(texts_a, texts_b),
+        "first_differences": first_differences(baseline.run, candidate.run, differing(texts_a, texts_b)),
+        "all_repeats_identical": same,
+    }

@@ -72,9 +72,11 @@ def excess_flips(baseline: Outcomes, candidate: Outcomes, permutations: int = PE
         k_a, k_b, total = k_a[mixed], k_b[mixed], total[mixed]
         rng = np.random.default_rng(SEED)
         drawn = rng.hypergeometric(total, k_a + k_b - total, k_a, size=(permutations, len(total)))
-        rest = total - drawn
-        sums = cross_disagreement(drawn, k_a, rest, k_b).sum(axis=1)
-        sums -= (self_disagreement(drawn, k_a).sum(axis=1) + self_disagreement(rest, k_b).sum(axis=1)) / 2.0
+        possible = np.arange(k_a.max() + 1)[:, None]
+        rest = total - possible
+        excess = cross_disagreement(possible, k_a, rest, k_b)
+        excess -= (self_disagreement(possible, k_a) + self_disagreement(rest, k_b)) / 2.0
+        sums = np.take_along_axis(excess, drawn, axis=0).sum(axis=1)
         extreme = int((sums >= value * len(c_a) - 1e-9).sum())
     return {
         "value": value,

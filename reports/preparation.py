@@ -21,10 +21,10 @@ from reports.pair import Pair, new_pair_id, pair_of, pair_plan, rule_in, unfinis
 from reports.protocol import Party, Protocol
 from reports.validity import invalid_reasons, record_differences
 from runner.client import run as run_async
-from runner.config import Config, ServingConfig, load_config, serving
+from runner.config import Config, ServingConfig, load_config, serving, stored_serving
 from runner.find import is_run
 from runner.progress import Progress
-from runner.quality import ServingLost, stored_serving
+from runner.quality import ServingLost
 from runner.run import chosen_bank, new_folder, open_side, quality_plan, recorded_bank
 from runner.store import RunFolder
 

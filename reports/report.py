@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import reports.formats
 from itembank import plugins
@@ -15,6 +15,9 @@ from itembank.errors import UserError
 from runner.environment import tool
 from runner.record import Identity, RunRecord
 from runner.store import RunFolder, utc_now
+
+if TYPE_CHECKING:
+    from reports.measured import Measured
 
 SCHEMA_VERSION = 1
 
@@ -47,17 +50,20 @@ class Report:
 
 def report_of(runs: Sequence[Path], *, margin: float | None = None) -> Report:
     """The report on these run folders. Raises UserError if there are none."""
+    from reports.measured import measured
+
     configurations = grouped([RunFolder.read(path) for path in runs])
     if not configurations:
         raise UserError("name at least one run folder or serving to report on")
-    rows = [_configuration_row(configuration) for configuration in configurations]
+    read = [measured(each.quality) if each.quality else None for each in configurations]
+    rows = [_configuration_row(each, quality) for each, quality in zip(configurations, read, strict=True)]
     document = {
         "schema": SCHEMA_VERSION,
         "made_at": utc_now(),
         "tool": tool(),
         "simulated": [row["name"] for row in rows if row["simulated"]],
         "configurations": rows,
-        "comparisons": _comparisons(configurations, margin),
+        "comparisons": _comparisons(read, margin),
         "ratios": _ratios(rows),
         "commands": _commands(configurations, margin),
     }
@@ -109,7 +115,7 @@ def grouped(folders: Sequence[RunFolder]) -> list[Configuration]:
     ]
 
 
-def _configuration_row(configuration: Configuration) -> dict[str, Any]:
+def _configuration_row(configuration: Configuration, quality: "Measured | None") -> dict[str, Any]:
     from reports.curve import curve_document
 
     record, ladder = configuration.newest.record, configuration.ladder
@@ -118,14 +124,14 @@ def _configuration_row(configuration: Configuration) -> dict[str, Any]:
         "name": configuration.name,
         "simulated": record.is_simulated,
         "identity": _identity_row(record, ladder, curve),
-        "quality": _quality_row(configuration.quality) if configuration.quality else None,
+        "quality": _quality_row(quality) if quality else None,
         "curve": {"folder": str(ladder.path), "status": ladder.record.status, **curve} if ladder and curve else None,
     }
 
 
 def _identity_row(record: RunRecord, ladder: RunFolder | None, curve: Mapping[str, Any] | None) -> dict[str, Any]:
     from reports.probe import identity_document
-    from runner.quality import stored_serving
+    from runner.config import stored_serving
 
     found = record.identity_before or Identity(notes=("the server was never read",))
     cap = curve["cap"]["measured"] if curve else None
@@ -135,32 +141,29 @@ def _identity_row(record: RunRecord, ladder: RunFolder | None, curve: Mapping[st
     return identity_document(stored_serving(record, None), found, measured)
 
 
-def _quality_row(run: RunFolder) -> dict[str, Any]:
-    from reports.outcomes import load_outcomes
+def _quality_row(quality: "Measured") -> dict[str, Any]:
     from reports.report_items import item_rows
     from reports.scores import scores_document
-    from reports.throughput import pass_throughput
 
-    record, outcomes = run.record, load_outcomes(run)
+    record, outcomes = quality.record, quality.outcomes
     return {
-        "folder": str(run.path),
+        "folder": str(quality.run.path),
         "status": record.status,
         "started_at": record.started_at,
         "bank": dict(record.bank),
         "sampling": dict(record.sampling),
         "plan": {key: value for key, value in record.plan.items() if key != "items"},
         "scores": scores_document(outcomes),
-        "throughput": pass_throughput(run),
+        "throughput": quality.throughput,
         "items": item_rows(outcomes),
     }
 
 
-def _comparisons(configurations: Sequence[Configuration], margin: float | None) -> list[dict[str, Any]]:
-    from reports.comparison import comparison_document
+def _comparisons(read: Sequence["Measured | None"], margin: float | None) -> list[dict[str, Any]]:
+    from reports.comparison import comparison
 
-    baseline = configurations[0].quality
-    others = [configuration.quality for configuration in configurations[1:]]
-    return [comparison_document(baseline, other, margin=margin) for other in others if baseline and other]
+    baseline, *others = read
+    return [comparison(baseline, other, margin=margin) for other in others if baseline and other]
 
 
 def _ratios(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,18 +7,20 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports import chart_style, charts
 from reports.report_items import grouped_items
-from reports.report_transcripts import TEXT_CHARACTERS, transcripts
+from reports.report_transcripts import TEXT_BYTES, TEXT_CHARACTERS, transcripts
 
 if TYPE_CHECKING:
     from reports.report import Report
 
 MOST_DATA = 10_500_000
 """Bytes of embedded data: a page stays under 12 MB."""
+LEAST_TEXT = 50
+"""Characters of one text; it is not cut to fewer, however large the page."""
 WIDE, NARROW = 820, 290
 LETTERS = {"pass": "P", "fail": "F", "unscorable": "U", "error": "E", "missing": "–"}
 
@@ -30,13 +32,19 @@ def embedded(report: "Report", most: int = MOST_DATA) -> str:
     measured = [each for each in report.configurations if each.quality]
     names = [each.name for each in measured]
     runs = [each.quality for each in measured if each.quality]
+    groups = grouped_items(report.document)
     limit = TEXT_CHARACTERS
     while True:
-        data = {**transcripts(names, runs, limit), "groups": grouped_items(report.document), "limit": limit}
-        packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 6)).decode()
-        if len(packed) <= most or limit <= 50:
+        is_last = limit <= LEAST_TEXT
+        found = transcripts(names, runs, limit, None if is_last else TEXT_BYTES)
+        packed = _packed({**found, "groups": groups, "limit": limit}) if found else None
+        if packed is not None and (is_last or len(packed) <= most):
             return packed
         limit //= 4
+
+
+def _packed(data: Document) -> str:
+    return base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 6)).decode()
 
 
 def policy(script: str, style: str) -> str:
@@ -87,6 +95,16 @@ def grid(document: Document) -> list[dict[str, Any]]:
         }
         for name, items in grouped_items(document)
     ]
+
+
+def cell_markup(sides: Sequence[Sequence[Document]]) -> str:
+    """The cells of one item as markup, made of the five outcomes and of numbers alone."""
+    return "".join(
+        f'<td class="{cell["outcome"][0]}{" d" if cell["defects"] else ""}{"" if place else " side"}" '
+        f'data-s="{side}" data-r="{cell["repeat"]:d}">{LETTERS[cell["outcome"]]}</td>'
+        for side, cells in enumerate(sides)
+        for place, cell in enumerate(cells)
+    )
 
 
 def _cells(item: Document | None, width: int) -> list[Document]:

@@ -3,6 +3,7 @@
 Equal texts are kept once. A text that is longer than the page can hold is cut in its middle, and says so.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ TEXT_CHARACTERS = 200_000
 RAW_CHARACTERS = 16_000
 RAW_TOTAL = 48_000_000
 """Characters of raw replies that a page may hold before compression."""
+TEXT_BYTES = 100_000_000
+"""Memory for all texts of a page before compression; one that needs more would not fit the page either."""
 
 
 @dataclass(slots=True)
@@ -25,6 +28,8 @@ class Texts:
 
     limit: int
     all: list[str] = field(default_factory=list)
+    size: int = 0
+    """Bytes of memory of all of them."""
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, text: str | None, limit: int | None = None) -> int | None:
@@ -35,13 +40,17 @@ class Texts:
         if short not in self._numbers:
             self._numbers[short] = len(self.all)
             self.all.append(short)
+            self.size += sys.getsizeof(short)
         return self._numbers[short]
 
 
-def transcripts(names: Sequence[str], runs: Sequence[RunFolder], limit: int = TEXT_CHARACTERS) -> dict[str, Any]:
+def transcripts(
+    names: Sequence[str], runs: Sequence[RunFolder], limit: int = TEXT_CHARACTERS, most: int | None = None
+) -> dict[str, Any] | None:
     """`texts`; by item what was asked and what is right; by configuration and item the trials.
 
-    `limit` is the most characters of one text; raw replies are shorter the more of them there are.
+    `limit` is the most characters of one text; raw replies are shorter the more of them there are. None where the texts
+    would take more than `most` bytes of memory.
     """
     texts = Texts(limit)
     read = [(run, {(row["item"], row["repeat"]): row for row in run.verdicts()}) for run in runs]
@@ -59,6 +68,8 @@ def transcripts(names: Sequence[str], runs: Sequence[RunFolder], limit: int = TE
             rows = trials.setdefault(trial.item_id, [])
             rows[:] = [row for row in rows if row["repeat"] != trial.repeat]
             rows.append(_trial_row(trial, verdict, texts, raw_limit))
+            if most is not None and texts.size > most:
+                return None
         for rows in trials.values():
             rows.sort(key=lambda row: int(row["repeat"]))
         sides.append({"name": name, "trials": trials})

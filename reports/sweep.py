@@ -93,9 +93,8 @@ def _started(arguments: argparse.Namespace, paths: list[Path]) -> int:
 
 
 def _resumed(arguments: argparse.Namespace, paths: list[Path]) -> int:
-    from runner.config import load_config
+    from runner.config import load_config, stored_serving
     from runner.measuring import recorded_plan
-    from runner.quality import stored_serving
     from runner.store import RunFolder
 
     with RunFolder.resume(arguments.resume, repair=arguments.repair) as folder:

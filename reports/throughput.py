@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from runner.exchange import Trial
+from runner.exchange import Outline
 from runner.store import RunFolder
 
 
@@ -15,9 +15,9 @@ def pass_throughput(run: RunFolder) -> dict[str, Any]:
     """
     spans: dict[int, list[tuple[int, int]]] = {}
     tokens: list[int | None] = []
-    for trial in run.trials():
+    for trial in run.outlines():
         spans.setdefault(trial.repeat, []).append(_span(trial))
-        if trial.exchange.response is not None:
+        if trial.failure is None:
             usage = trial.exchange.usage
             tokens.append(usage.completion_tokens if usage else None)
     known = [count for count in tokens if count is not None]
@@ -48,7 +48,7 @@ def covered_ns(spans: Iterable[tuple[int, int]]) -> int:
     return total
 
 
-def _span(trial: Trial) -> tuple[int, int]:
+def _span(trial: Outline) -> tuple[int, int]:
     exchange = trial.exchange
     return (exchange.due_ns if exchange.sent_ns is None else exchange.sent_ns), exchange.done_ns
 
@@ -56,8 +56,8 @@ def _span(trial: Trial) -> tuple[int, int]:
 def lengths(run: RunFolder) -> dict[str, float]:
     """Mean completion tokens by item, over the replies that carried usage."""
     counts: dict[str, list[int]] = {}
-    for trial in run.trials():
+    for trial in run.outlines():
         usage = trial.exchange.usage
-        if trial.exchange.response is not None and usage and usage.completion_tokens is not None:
+        if trial.failure is None and usage and usage.completion_tokens is not None:
             counts.setdefault(trial.item_id, []).append(usage.completion_tokens)
     return {item: sum(values) / len(values) for item, values in counts.items()}

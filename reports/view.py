@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reports.decision import MARGIN, Decision, Look, Rule, checked_margin, decision, look_alpha
-from reports.outcomes import Outcomes, load_outcomes
+from reports.measured import Measured
+from reports.outcomes import Outcomes
 from runner.store import RunFolder
 
 
@@ -49,9 +50,9 @@ class Seen:
         return self.found.looks[-1] if self.found and self.found.looks else None
 
 
-def seen(baseline: RunFolder, candidate: RunFolder, rule: Rule) -> Seen:
+def seen(baseline: Measured, candidate: Measured, rule: Rule) -> Seen:
     """The outcomes of both runs up to the look that decides, and the decision."""
-    whole = load_outcomes(baseline), load_outcomes(candidate)
+    whole = baseline.outcomes, candidate.outcomes
     a, b = _common(*whole)
     fixed = bool(rule.looks) and not baseline.record.plan.get("looks")
     found = decision(a, b, rule, fixed_baseline=fixed) if a.items else None
@@ -62,5 +63,7 @@ def seen(baseline: RunFolder, candidate: RunFolder, rule: Rule) -> Seen:
 
 
 def _common(a: Outcomes, b: Outcomes) -> tuple[Outcomes, Outcomes]:
+    if a.items == b.items:
+        return a, b
     shared = set(a.items) & set(b.items)
     return a.only([item for item in a.items if item in shared]), b.only([item for item in a.items if item in shared])

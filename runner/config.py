@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -163,3 +163,15 @@ def serving(config: Config, name: str) -> ServingConfig:
         return ServingConfig(name=f"{parts.hostname}-{parts.port or parts.scheme}", base_url=name.rstrip("/"))
     names = [known.name for known in config.serving]
     raise UserError(f"no serving {name!r} in the configuration, and it is no URL; {nearest(name, names)}")
+
+
+def stored_serving(record: Any, known: ServingConfig | None) -> ServingConfig:
+    """The serving that a record was measured on: the configuration's own entry where it still has one.
+
+    Raises UserError if that entry now samples otherwise than the record says.
+    """
+    serving = known or msgspec.convert(dict(record.serving), ServingConfig)
+    sampling = msgspec.convert(dict(record.sampling), type(serving.sampling))
+    if known and known.sampling != sampling:
+        raise UserError(f"serving {known.name}: sampling differs from the record's; restore it or start a new run")
+    return replace(serving, sampling=sampling)

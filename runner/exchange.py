@@ -116,10 +116,30 @@ class Outline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How an exchange ended."""
+    """How and when an exchange ended."""
 
     failure: Failure | None = None
+    due_ns: int
+    sent_ns: int | None = None
+    done_ns: int
+    usage: Usage | None = None
     served_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a line of trials.jsonl says of the response, without the request and the reply as it came in."""
+
+    item_id: str
+    repeat: int
+    exchange: "Answered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What an exchange brought."""
+
+    response: Response | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

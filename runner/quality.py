@@ -9,10 +9,8 @@ import random
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
-
-import msgspec
 
 from itembank.bank import Bank
 from itembank.errors import UserError
@@ -183,15 +181,3 @@ def judge_pending(folder: RunFolder, bank: Bank) -> None:
             raise UserError(f"{folder.path}: item {trial.item_id} is not the one that was asked; use that bank")
         if (trial.item_id, trial.repeat) not in judged and (row := judged_row(item, trial)):
             folder.append_verdict(row)
-
-
-def stored_serving(record: Any, known: ServingConfig | None) -> ServingConfig:
-    """The serving that a record was measured on: the configuration's own entry where it still has one.
-
-    Raises UserError if that entry now samples otherwise than the record says.
-    """
-    serving = known or msgspec.convert(dict(record.serving), ServingConfig)
-    sampling = msgspec.convert(dict(record.sampling), type(serving.sampling))
-    if known and known.sampling != sampling:
-        raise UserError(f"serving {known.name}: sampling differs from the record's; restore it or start a new run")
-    return replace(serving, sampling=sampling)

@@ -14,14 +14,14 @@ from itembank.bank import Bank, load_bank
 from itembank.errors import UserError
 from runner.client import Client
 from runner.client import run as run_async
-from runner.config import ServingConfig, load_config, serving
+from runner.config import ServingConfig, load_config, serving, stored_serving
 from runner.environment import anchor, host, tool
 from runner.failure import one_line
 from runner.identity import identity_digest, read_identity
 from runner.launch import launched
 from runner.preflight import reachable_model, require_answer
 from runner.progress import Progress
-from runner.quality import QualityRun, ServingLost, judge_pending, stored_serving
+from runner.quality import QualityRun, ServingLost, judge_pending
 from runner.record import RunRecord
 from runner.redact import redacted_tree
 from runner.sampling import interleaved

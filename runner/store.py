@@ -15,7 +15,7 @@ from typing import IO, Any
 import msgspec
 
 from itembank.errors import UserError
-from runner.exchange import Level, LevelExchange, Outline, Trial
+from runner.exchange import Answer, Level, LevelExchange, Outline, Trial
 from runner.lines import append_whole, drop_damaged, lines, replace_file
 from runner.record import RunRecord, upgrade
 
@@ -145,6 +145,10 @@ class RunFolder:
     def outlines(self) -> Iterator[Outline]:
         """The trials without their transcripts, in the same order."""
         return lines(self.path / FILES[Trial], Outline)
+
+    def answers(self) -> Iterator[Answer]:
+        """The responses of the trials, in the same order."""
+        return lines(self.path / FILES[Trial], Answer)
 
     def levels(self) -> Iterator[Level]:
         """The levels in the order of measuring."""

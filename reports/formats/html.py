@@ -35,7 +35,7 @@ def render(report: "Report") -> str:
         finalize=cleaned,
     )
     environment.filters.update(filters())
-    environment.globals.update(sentences=sweep_wording, wording=wording, letters=report_page.LETTERS)
+    environment.globals.update(sentences=sweep_wording, wording=wording, cell_markup=report_page.cell_markup)
     page: str = environment.get_template("page.html.j2").render(
         document=report.document,
         drawings=report_page.drawings(report.document),

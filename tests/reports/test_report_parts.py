@@ -19,6 +19,12 @@ from runner.store import RunFolder
 from tests.conftest import make_trial
 
 
+def all_transcripts(names: list[str], runs: list[RunFolder]) -> dict[str, Any]:
+    found = transcripts(names, runs)
+    assert found is not None
+    return found
+
+
 def test_flips_stand_together_and_first(make_run: Callable[..., RunFolder]) -> None:
     items = ["a-01", "a-02", "a-03", "a-04", "a-05", "a-06"]
     base = make_run("base", ["ppp", "ppf", "fff", "fpf", "ppf", "ppp"], items=items)
@@ -79,7 +85,7 @@ def test_gold_is_shown_only_for_the_item_that_was_asked(make_folder: Callable[..
     other = make_folder(bank={"name": "builtin"}, plan={"repeats": 1, "items": [item.id]})
     other.append(replace(make_trial(item.id), item_digest="another"))
     for run, known in ((folder, True), (other, False)):
-        data = transcripts(["a"], [run])
+        data = all_transcripts(["a"], [run])
         gold = data["items"][item.id]["gold"]
         assert (gold is not None) is known
         if known:
@@ -93,7 +99,7 @@ def test_a_bank_that_is_not_at_hand_is_none(make_folder: Callable[..., RunFolder
 
 def test_failures_and_second_tries_are_rows(make_run: Callable[..., RunFolder], tmp_path: Path) -> None:
     run = make_run("a", ["pe"])
-    [rows] = transcripts(["a"], [run])["sides"][0]["trials"].values()
+    [rows] = all_transcripts(["a"], [run])["sides"][0]["trials"].values()
     assert [(row["repeat"], row["outcome"], row.get("reason")) for row in rows] == [
         (1, "pass", None),
         (2, "error", "http_status"),
@@ -104,7 +110,7 @@ def test_of_two_trials_of_a_repeat_the_later_counts(make_folder: Callable[..., R
     folder = make_folder()
     folder.append(make_trial(text="first"))
     folder.append(make_trial(text="second"))
-    data = transcripts(["a"], [folder])
+    data = all_transcripts(["a"], [folder])
     [[row]] = data["sides"][0]["trials"].values()
     assert data["texts"][row["answer"]] == "second"
 
@@ -128,3 +134,27 @@ def test_data_that_is_too_long_is_cut_until_it_fits(make_run: Callable[..., RunF
     assert max(map(len, unpacked(whole)["texts"])) == 5000
     assert any("characters left out" in text for text in unpacked(short)["texts"])
     assert report_page.embedded(report, most=1)
+
+
+def test_texts_that_would_fill_the_memory_are_cut_before_they_are_held(
+    make_run: Callable[..., RunFolder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run("a", ["ppp"] * 4, texts=lambda item, repeat: f"{item} {repeat} " + "long " * 2000)
+    assert transcripts(["a"], [run], most=100_000) is None, "12 texts of 10,000 characters"
+    assert transcripts(["a"], [run], most=200_000) is not None
+    monkeypatch.setattr(report_page, "TEXT_BYTES", 100_000)
+    monkeypatch.setattr(report_page, "TEXT_CHARACTERS", 20_000)
+    found = unpacked(report_page.embedded(report_of([run.path])))
+    assert found["limit"] == 5000
+    assert sum("characters left out" in text for text in found["texts"]) == 12
+    monkeypatch.setattr(report_page, "TEXT_BYTES", 1)
+    assert unpacked(report_page.embedded(report_of([run.path])))["limit"] <= 50, "the shortest texts are always shown"
+
+
+def test_cells_are_marked_by_outcome_defect_and_side() -> None:
+    passed = {"repeat": 1, "outcome": "pass", "defects": []}
+    failed = {"repeat": 2, "outcome": "fail", "defects": ["tool_text"]}
+    assert report_page.cell_markup([[passed, failed], [failed]]) == (
+        '<td class="p side" data-s="0" data-r="1">P</td><td class="f d" data-s="0" data-r="2">F</td>'
+        '<td class="f d side" data-s="1" data-r="2">F</td>'
+    )

@@ -327,12 +327,12 @@ def test_seeds_are_sent_and_recorded_above_zero(bank, bank_file, tmp_path):
 
 def test_the_stored_serving_is_the_configurations_own(bank, tmp_path):
     from itembank.errors import UserError
-    from runner.config import Sampling, ServingConfig
+    from runner.config import Sampling, ServingConfig, stored_serving
 
     serving = ServingConfig(name="a", base_url="http://h/v1", sampling=Sampling(temperature=0.5))
     folder = new_folder(serving, bank, quality_plan(bank, repeats=1, concurrency=1, stream=True), tmp_path / "r")
     folder.close()
-    assert quality.stored_serving(folder.record, None) == serving
-    assert quality.stored_serving(folder.record, replace(serving, gpus=2)).gpus == 2
+    assert stored_serving(folder.record, None) == serving
+    assert stored_serving(folder.record, replace(serving, gpus=2)).gpus == 2
     with pytest.raises(UserError, match="sampling differs"):
-        quality.stored_serving(folder.record, replace(serving, sampling=Sampling()))
+        stored_serving(folder.record, replace(serving, sampling=Sampling()))

@@ -16,6 +16,13 @@ def test_what_is_appended_is_read_back(make_folder):
         folder.append(trial)
     assert list(folder.trials()) == trials
     assert list(RunFolder.read(folder.path).trials()) == trials
+    assert [(row.item_id, row.repeat, row.exchange.response) for row in folder.answers()] == [
+        (trial.item_id, trial.repeat, trial.exchange.response) for trial in trials
+    ]
+    for outline, trial in zip(folder.outlines(), trials, strict=True):
+        assert (outline.item_digest, outline.boot) == (trial.item_digest, trial.boot)
+        for name in ("failure", "due_ns", "sent_ns", "done_ns", "usage", "served_model"):
+            assert getattr(outline.exchange, name) == getattr(trial.exchange, name)
 
 
 def test_a_ladder_has_levels_and_exchanges(make_folder):
