@@ -7,8 +7,8 @@ from typing import Any
 WIDTH = 80
 CLAIMS = {
     "PARITY": "as good as the baseline within the margin",
-    "IMPROVEMENT": "better than the baseline by at least the margin",
-    "REGRESSION": "worse than the baseline by at least the margin",
+    "IMPROVEMENT": "better than the baseline; the measured gain reaches the margin",
+    "REGRESSION": "worse than the baseline; the measured drop reaches the margin",
     "UNDECIDED": "not decided",
     "INVALID": "no comparison: the two runs cannot be held against each other",
 }

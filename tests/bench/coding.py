@@ -4,6 +4,7 @@ import os
 import time
 
 from scorers.methods.python import score
+from scorers.processes import close_idle
 from scorers.response import Response
 
 TARGET_PER_S = 15
@@ -30,10 +31,13 @@ EXPECT = {
 def main() -> int:
     """Print the rate; 1 if it misses the target."""
     assert score(EXPECT, Response(text=CODE)).outcome == "pass"
+    close_idle()
     start, used = time.perf_counter(), sum(os.times()[:4])
     for _ in range(ROUNDS):
         score(EXPECT, Response(text=CODE))
+    seconds = time.perf_counter() - start
+    close_idle()  # a child's time is counted when it has ended
     rate = ROUNDS / (sum(os.times()[:4]) - used)
     print(f"{rate:.1f} solutions a second of one core (target {TARGET_PER_S})")
-    print(f"{ROUNDS / (time.perf_counter() - start):.1f} solutions a second by the clock, one after the other")
+    print(f"{ROUNDS / seconds:.1f} solutions a second by the clock, one after the other")
     return int(rate < TARGET_PER_S)
