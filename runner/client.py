@@ -1,4 +1,4 @@
-"""Sends chat requests and keeps all that comes back, with a time for every read. The only file that knows HTTP.
+"""Sends chat requests and keeps all that comes back. Only this file and runner/connection.py know HTTP.
 
 httpx over the aiohttp transport: stock httpx costs a multiple of the CPU per streamed chunk, and a slow client fakes
 the very curve that a ladder looks for. No connection limit, no proxy from the environment, no total time limit, no
@@ -9,9 +9,7 @@ import asyncio
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -20,6 +18,7 @@ from httpx_aiohttp import AiohttpTransport
 
 from itembank.errors import UserError
 from runner.config import ServingConfig
+from runner.connection import PASSAGE, Body, ChatRequest, Connector, Passage
 from runner.dialect import encoded, unstreamed
 from runner.exchange import Exchange, Failure, FailureKind
 from runner.failure import advice, failure, of_status
@@ -34,15 +33,6 @@ KEEPALIVE_S = 4.0
 """Below the 5 s after which common servers hang up: a connection that both sides still hold is never a dead one."""
 STALE_S = 0.1
 """A connection that was used before and breaks within this time of sending had been closed before: it is sent anew."""
-_SENDING: ContextVar["_Sending"] = ContextVar("sending")
-
-
-@dataclass(slots=True)
-class _Sending:
-    """What the connection tells while a request goes out."""
-
-    sent_ns: int | None = None
-    reused: bool = False
 
 
 class Client:
@@ -71,7 +61,7 @@ class Client:
         self._headers = httpx.Headers(headers)
         self._chat_url = httpx.URL(f"{self.base_url}/chat/completions")
         host = self._chat_url.netloc.decode("ascii")
-        self._chat_headers = httpx.Headers({"host": host, **headers, "content-type": "application/json"})
+        self._chat_headers = {"host": host, **headers, "content-type": "application/json"}
         """Parsed once: httpx takes a tenth of a millisecond to parse an address, and bursts wait for it."""
         self._transport: AiohttpTransport | None = None
         self._turn = asyncio.Lock()
@@ -83,7 +73,8 @@ class Client:
         trace.on_request_chunk_sent.append(self._note_sent)
         trace.on_connection_reuseconn.append(self._note_reused)
         session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
+            connector=Connector(
+                self._clock_ns,
                 limit=0,
                 ttl_dns_cache=300,
                 keepalive_timeout=KEEPALIVE_S,
@@ -120,13 +111,7 @@ class Client:
     ) -> Received:
         """The first half of `send`: returns as soon as the reply has ended, before anything is decoded."""
         payload = {**body, "stream": True} if stream else unstreamed(body)
-        request = httpx.Request(
-            "POST",
-            self._chat_url,
-            headers=self._chat_headers,
-            content=encoded(payload),
-            extensions={"timeout": self._timeout},
-        )
+        request = ChatRequest(self._chat_url, self._chat_headers, encoded(payload), self._timeout)
         due_ns = self._clock_ns() if due_ns is None else due_ns
         received = Received(request=payload, stream=stream, due_ns=due_ns, retries=retries)
         await self._fetch(request, received, self._max_bytes)
@@ -185,9 +170,9 @@ class Client:
                     kept_headers(response.headers.raw, self._secrets),
                 )
                 received.taken = taking(received.headers.get("content-encoding", "").strip().lower())
-                stream = aiter(cast(httpx.AsyncByteStream, response.stream))
+                body = Body(response, PASSAGE.get(), self._clock_ns)
                 sse = received.stream and response.status_code == 200
-                received.end = await take(stream, received.taken, clock_ns=self._clock_ns, limit=limit, sse=sse)
+                received.end = await take(body, received.taken, limit=limit, sse=sse)
         except Exception as error:  # noqa: BLE001 - the boundary to a server that may do anything
             received.broke = self._broken(error, received, within_s)
         finally:
@@ -202,19 +187,19 @@ class Client:
             return await self._sent_once(transport, request, received)
         except httpx.TransportError:
             age_ns = self._clock_ns() - (received.sent_ns or 0)
-            if not _SENDING.get().reused or age_ns > STALE_S * 1e9:
+            if not PASSAGE.get().reused or age_ns > STALE_S * 1e9:
                 raise
         return await self._sent_once(transport, request, received)
 
     async def _sent_once(
         self, transport: AiohttpTransport, request: httpx.Request, received: Received
     ) -> httpx.Response:
-        sending = _Sending()
-        _SENDING.set(sending)
+        passage = Passage()
+        PASSAGE.set(passage)
         try:
             return await transport.handle_async_request(request)
         finally:
-            received.sent_ns = sending.sent_ns
+            received.sent_ns = passage.sent_ns
 
     def _broken(self, error: Exception, received: Received, within_s: float | None) -> Failure:
         cause = error.__cause__ if isinstance(error, httpx.TransportError) and error.__cause__ else error
@@ -227,10 +212,10 @@ class Client:
         return failure(kind, detail, secrets=self._secrets, status=received.status)
 
     async def _note_sent(self, *_: object) -> None:
-        _SENDING.get().sent_ns = self._clock_ns()
+        PASSAGE.get().sent_ns = self._clock_ns()
 
     async def _note_reused(self, *_: object) -> None:
-        _SENDING.get().reused = True
+        PASSAGE.get().reused = True
 
 
 def _fault(error: BaseException, *, begun: bool) -> tuple[FailureKind, str]:

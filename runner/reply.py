@@ -32,6 +32,7 @@ _HEADERS = (
     "x-litellm-attempted-retries x-litellm-attempted-fallbacks x-litellm-cache-key"
 )
 HEADERS = frozenset(_HEADERS.split())
+_RAW_NAMES = frozenset(name.encode() for name in HEADERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +92,9 @@ class _Reading:
 def kept_headers(headers: Iterable[tuple[bytes, bytes]], secrets: Collection[str] = ()) -> dict[str, str]:
     """The few reply headers that tell which server or proxy answered, names in lower case."""
     kept = {
-        name: _without(value.decode("latin-1"), secrets)[:200]
-        for name, value in ((raw_name.decode("latin-1").lower(), value) for raw_name, value in headers)
-        if name in HEADERS
+        name.decode(): _without(value.decode("latin-1"), secrets)[:200]
+        for name, value in ((raw_name.lower(), value) for raw_name, value in headers)
+        if name in _RAW_NAMES
     }
     if "location" in kept:
         kept["location"] = redacted(kept["location"])

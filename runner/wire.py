@@ -7,7 +7,7 @@ import asyncio
 import ssl
 import sys
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -95,21 +95,25 @@ def taking(encoding: str) -> Taken:
     raise ValueError(f"the reply is compressed ({encoding[:20]}) although that was ruled out")
 
 
-async def take(
-    stream: AsyncIterator[bytes], taken: Taken, *, clock_ns: Callable[[], int], limit: int, sse: bool = True
-) -> End:
+class Source(Protocol):
+    """Where the bytes of a body come from."""
+
+    async def read(self) -> Sequence[tuple[bytes, int]]:
+        """What came since the last call, one part with its time in ns for each network read; empty at the end."""
+
+
+async def take(source: Source, taken: Taken, *, limit: int, sse: bool = True) -> End:
     """Read to the end, past `[DONE]` for a short grace only; what came stays in `taken` even if this raises."""
-    async for chunk in stream:
-        if not taken.add(chunk, clock_ns(), limit):
-            return End.TOO_LONG
+    while reads := await source.read():
+        for part, at_ns in reads:
+            if not taken.add(part, at_ns, limit):
+                return End.TOO_LONG
         if sse and (taken.done_ns is not None or taken.finished):
-            break
-    else:
-        return End.EOF
-    return await _drain(stream, taken, clock_ns, limit)
+            return await _drain(source, taken, limit)
+    return End.EOF
 
 
-async def _drain(stream: AsyncIterator[bytes], taken: Taken, clock_ns: Callable[[], int], limit: int) -> End:
+async def _drain(source: Source, taken: Taken, limit: int) -> End:
     now_s = asyncio.get_running_loop().time
     ends_s = now_s() + FINISH_GRACE_S
     done = False
@@ -118,13 +122,14 @@ async def _drain(stream: AsyncIterator[bytes], taken: Taken, clock_ns: Callable[
             done, ends_s = True, now_s() + DONE_GRACE_S
         try:
             async with asyncio.timeout_at(ends_s):
-                chunk = await anext(stream)
-        except StopAsyncIteration:
-            return End.EOF
+                reads = await source.read()
         except TimeoutError:
             return End.HELD_OPEN
-        if not taken.add(chunk, clock_ns(), limit):
-            return End.TOO_LONG
+        if not reads:
+            return End.EOF
+        for part, at_ns in reads:
+            if not taken.add(part, at_ns, limit):
+                return End.TOO_LONG
 
 
 class Reading(Protocol):
