@@ -128,6 +128,7 @@ def leaks(place: Path, printed: str) -> list[tuple[str, str]]:
     return [(name, where) for name, secret in SECRETS.items() for where, text in texts.items() if secret in text]
 
 
+@pytest.mark.long
 def test_no_secret_is_written_anywhere(place: Path) -> None:
     printed = triplicate(place, "probe", "own", "--json")
     assert "sglang" in printed

@@ -175,6 +175,7 @@ def test_launched_servers_get_two_boots_a_side_by_the_second_look(bench: Bench) 
     assert document["boots"]["candidate"]["boots"][0]["repeats"] == 3
 
 
+@pytest.mark.long
 def test_one_launched_side_against_one_that_is_up(bench: Bench) -> None:
     bench.serve("incumbent", flaky=0.0, seed=9)
     launch(bench, "candidate", flaky=0.0, seed=9)
@@ -239,6 +240,7 @@ def mortal(bench: Bench, name: str, requests: int) -> Iterator[None]:
         process.kill()
 
 
+@pytest.mark.long
 def test_an_unfinished_pair_has_no_verdict_before_its_look(bench: Bench) -> None:
     bench.serve("incumbent", seed=7)
     with mortal(bench, "candidate", 103):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,8 +42,10 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     words: list[dict[str, Any]] = []
 
     def left() -> list[psutil.Process]:
-        pids = [word["pid"] for word in words if "pid" in word and psutil.pid_exists(word["pid"])]
-        found = [psutil.Process(pid) for pid in pids]
+        found = []
+        for pid in (word["pid"] for word in words if "pid" in word):
+            with suppress(psutil.NoSuchProcess):
+                found.append(psutil.Process(pid))
         return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
 
     monkeypatch.setattr(keeper, "_say", words.append)

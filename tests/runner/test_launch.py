@@ -42,7 +42,10 @@ def serving(code: str = SERVER, *, timeout_s: float = 20.0, **env: str) -> Servi
 
 
 def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def children_in(log: Path) -> list[int]:

@@ -78,6 +78,7 @@ class TestServing:
         assert streamed.response == whole.response
         assert whole.usage is not None
 
+    @pytest.mark.long
     @pytest.mark.parametrize("count", [512, 1000])
     def test_as_many_streams_at_once_as_are_asked_for(self, count: int) -> None:
         with simulated(replace(FAST, s0_s=1.0, prefill_s=0.0, prefills_per_step=count)) as server:

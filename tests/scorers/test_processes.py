@@ -2,6 +2,7 @@ import io
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from pickle import PicklingError, UnpicklingError
 
@@ -119,7 +120,8 @@ def test_a_lost_worker_is_replaced() -> None:
     pool = Pool("worker_targets:echo")
     _, process = pool.ask(1)
     psutil.Process(process).kill()
-    psutil.wait_procs([psutil.Process(process)] if psutil.pid_exists(process) else [], timeout=10)
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(process).wait(10)
     answers = [pool.ask(2)]
     assert answers[0][0] == 2 and answers[0][1] != process
     pool.close()

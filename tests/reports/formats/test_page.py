@@ -95,6 +95,7 @@ def test_page_draws_its_charts_complains_of_nothing_and_asks_nobody(
     assert seen.complaints == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme"), SIZES)
 def test_axe_finds_no_serious_fault(opened: Any, golden_page: Path, width: int, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe

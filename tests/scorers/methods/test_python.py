@@ -131,6 +131,7 @@ def test_code_is_imported_not_run_as_main() -> None:
     assert judged(body + "def f():\n    return P(3).x", [{"args": [], "returns": 3}]).outcome is Outcome.PASS
 
 
+@pytest.mark.long
 def test_time_and_memory_limits() -> None:
     assert judged("def f():\n    while True: pass", [{"args": []}], cpu_seconds=0.5).reason == "timeout"
     assert judged("import time\ndef f():\n    time.sleep(99)", [{"args": []}], cpu_seconds=0.1).reason == "timeout"
