@@ -59,7 +59,6 @@ def quoted(name: str) -> str:
     return "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in name)
 
 
-@pytest.mark.long
 def test_no_serving_name_leaves_the_folder_of_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +195,6 @@ def hostile() -> Iterator[str]:
     server.server_close()
 
 
-@pytest.mark.long
 def test_nothing_that_a_server_says_reaches_the_terminal_as_it_is(
     hostile: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,7 +71,6 @@ def peak_mb(words: list[str], place: Path, statuses: tuple[int, ...] = (0,)) -> 
     return float(peak)
 
 
-@pytest.mark.long
 def test_memory_does_not_grow_with_the_repeats(tmp_path: Path) -> None:
     bank = written_bank(tmp_path)
     with canned() as url:
