@@ -268,6 +268,7 @@ def test_a_sweep_that_is_told_to_stop(number: int, tmp_path: Path) -> None:
     assert read_record(path).status == "interrupted"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_decide_that_is_told_to_stop(number: int, tmp_path: Path) -> None:
     bank = written_bank(tmp_path)

@@ -37,6 +37,7 @@ def test_a_drafter_that_overruns_under_load_is_found_and_the_token_named(bench: 
     assert "concurrency 8" in last
 
 
+@pytest.mark.long
 def test_a_sound_drafter_leaves_the_finding_worth_printing(bench: Bench) -> None:
     bench.serve("off", seed=2, flaky=0.0)
     bench.serve("on", seed=2, flaky=0.0, preset="batching-spec")
@@ -125,6 +126,7 @@ def test_bad_usage_of_speccheck(bench: Bench, words: tuple[str, ...], error: str
     assert error in err
 
 
+@pytest.mark.long
 def test_load_alone_changes_nothing_on_a_sound_server(bench: Bench) -> None:
     server = bench.serve("s", seed=3, flaky=0.0)
     status, out, _ = bench("load", "s", "--concurrency", "1,8", "--repeats", "3", "--json")

@@ -98,6 +98,7 @@ def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "closed loop" not in out and lines[-1].startswith("next: triplicate report runs")
 
 
+@pytest.mark.long
 def test_two_servers_are_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ["--levels", "1,4", "--max-tokens", "32", "--rounds", "1", "--plateau-s", "0"]
     with server("queueing", "--speed", "4") as slow, server("batching", "--speed", "4") as fast:
