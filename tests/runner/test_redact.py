@@ -161,6 +161,7 @@ def test_any_text_is_redacted_once_and_for_all(text: str) -> None:
     assert redacted(redacted(text)) == redacted(text)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(
     st.recursive(

@@ -47,6 +47,7 @@ def test_the_published_figures(name: str, concurrency: int, tok_s: float, p95_s:
         assert p95 == pytest.approx(p95_s, rel=0.06)
 
 
+@pytest.mark.long
 def test_queueing_is_flat_from_1_to_64() -> None:
     rates = [burst(PRESETS["queueing"], concurrency)[0] for concurrency in (1, 2, 4, 8, 16, 32, 64)]
     assert max(rates) / min(rates) < 1.01

@@ -32,6 +32,7 @@ def depth(node: Any) -> int:
     return 1 + max(map(depth, node), default=0) if isinstance(node, tuple) else 0
 
 
+@pytest.mark.long
 @given(TEXTS, st.sampled_from(KINDS))
 @settings(max_examples=1500, deadline=None)
 @example("1\\frac00", "expression")

@@ -158,6 +158,7 @@ def repeated(piece: str, size: int) -> str:
     return piece * (size // len(piece))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", METHODS)
 def test_what_repeats_takes_linear_time(name: str) -> None:
     """Long runs of one piece, alone and before another: where backtracking shows."""
@@ -177,6 +178,7 @@ def test_ten_thousand_mutated_texts_break_no_scorer(name: str) -> None:
     hold(name, 10_000)
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(METHODS), st.text(max_size=300))
 def test_any_text_breaks_no_scorer(name: str, text: str) -> None:

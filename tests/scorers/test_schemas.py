@@ -147,6 +147,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@pytest.mark.long
 @given(st.lists(JSON_VALUES, max_size=6))
 def test_uniqueness_is_what_comparing_all_pairs_finds(values: list[Any]) -> None:
     from scorers.jsontext import equal
