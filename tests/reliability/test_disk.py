@@ -76,7 +76,7 @@ def assert_valid(path: Path) -> None:
             assert len(list(lines.lines(file, kind))) == file.read_bytes().count(b"\n")
 
 
-@pytest.mark.parametrize("words", [["run"], ["decide"]])
+@pytest.mark.parametrize("words", [["run"], pytest.param(["decide"], marks=pytest.mark.long)])
 def test_a_full_disk_while_answers_come(words: list[str], small_disk: Path, tmp_path: Path) -> None:
     bank = written_bank(tmp_path)
     (small_disk / "ballast").write_bytes(b"x" * (140 << 10))

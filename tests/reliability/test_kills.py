@@ -245,6 +245,7 @@ def test_an_impatient_interrupt_does_not_wait_for_a_stubborn_server_which_ends_a
     assert psutil.wait_procs(tree, timeout=30)[1] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_sweep_that_is_told_to_stop(number: int, tmp_path: Path) -> None:
     bank = written_bank(tmp_path)

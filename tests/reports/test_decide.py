@@ -106,6 +106,7 @@ def test_a_margin_that_the_looks_cannot_decide_is_said_first(bench: Bench) -> No
     assert "warning: a margin of 1 points needs about" in out.replace("\n", " ").replace("  ", " ")
 
 
+@pytest.mark.long
 def test_a_finished_baseline_is_only_read(bench: Bench) -> None:
     incumbent = bench.serve("incumbent", seed=6, flaky=0.05)
     bench.serve("candidate", seed=6, flaky=0.05, regress=8)

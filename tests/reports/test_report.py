@@ -154,6 +154,7 @@ def copied(tmp_path: Path) -> list[Path]:
     return [path for name in ("incumbent", "candidate") for path in sorted((tmp_path / "runs" / name).iterdir())]
 
 
+@pytest.mark.long
 def test_decide_ends_with_a_page(
     copied: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

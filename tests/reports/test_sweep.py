@@ -133,6 +133,7 @@ def test_two_documents_are_printed_with_their_ratio(
     assert status == 0 and "two over one: ratio" in out and "per GPU 1.0x" in out
 
 
+@pytest.mark.long
 def test_a_level_on_a_busy_machine_is_measured_once_more(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +190,7 @@ def test_a_server_that_changed_makes_the_run_invalid(
     assert status == 4 and "INVALID: the server changed during the run: model: a -> b" in out
 
 
+@pytest.mark.long
 def test_a_server_that_dies(capsys: pytest.CaptureFixture[str]) -> None:
     """2 preflight requests, a warm-up and a burst at 1 and at 2: 8. It dies in the warm-up of 4."""
     with server("batching", "--speed", "4", "--die-after", "11") as url:

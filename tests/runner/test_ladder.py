@@ -135,6 +135,7 @@ def test_a_burst_that_is_broken_off_says_so(make_folder: Make) -> None:
     assert [one.interrupted for one in folder.levels()] == [True]
 
 
+@pytest.mark.long
 def test_two_workers_share_a_level(make_folder: Make) -> None:
     folder = make_folder(kind="ladder")
     plan = LadderPlan(levels=(5,), rounds=1, max_tokens=24, workers=2, prompts="salted")
